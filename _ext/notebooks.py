@@ -1,0 +1,208 @@
+"""Execute the book's notebooks, and keep the files in one canonical form.
+
+    python _ext/notebooks.py run chapters/*.ipynb     execute in place, and format
+    python _ext/notebooks.py format chapters/*.ipynb  only format
+
+Formatting also writes every setup cell anew: from the template below, the repository's
+address in ``_config.yml``, the version in ``helpers``, and the notebook's own imports,
+which follow the line ``# The imports of this notebook``.
+"""
+
+import argparse
+import os
+import pathlib
+import re
+import sys
+import time
+
+import nbformat
+import yaml
+from nbclient import NotebookClient
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+CELL_TIMEOUT_SECONDS = 300
+SETUP_ID = "setup"
+IMPORTS = "# The imports of this notebook"
+SETUP = """\
+# @title Setup: finds the book, or installs it {{ display-mode: "form" }}
+import importlib
+import os
+import subprocess
+import sys
+
+SOURCE = os.environ.get(
+    "BOOK_SOURCE", "{source}"
+)
+BOOK = ("{name}", "{version}")
+try:
+    import helpers
+except ModuleNotFoundError:  # on Colab nothing is installed yet
+    if "/OWNER/" in SOURCE:
+        raise RuntimeError(
+            "This copy of the book has no public address yet. Run it from a "
+            "clone, or set BOOK_SOURCE to a folder that holds the book."
+        ) from None
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", SOURCE]
+    if subprocess.run(pip).returncode:
+        raise RuntimeError(f"pip could not install {{SOURCE}}") from None
+    importlib.invalidate_caches()
+    import helpers
+found = [getattr(helpers, name, None) for name in ("BOOK", "__version__")]
+if found != list(BOOK):
+    raise RuntimeError(
+        f"{{helpers.__file__}} is not {{' '.join(BOOK)}}: another package of the "
+        "name helpers, or another version. Use a fresh environment."
+    )
+"""
+METADATA = {
+    "kernelspec": {
+        "display_name": "Python 3 (ipykernel)",
+        "language": "python",
+        "name": "python3",
+    },
+    "language_info": {"name": "python"},
+}
+CODE_COLUMNS = 80
+TAGS = {"hide-input", "nbval-ignore-output", "raises-exception"}
+MYST = re.compile(r"^\s*(```\{|:::+\s*\{)|\{[a-z:]+\}`", re.MULTILINE)
+ADDRESS = re.compile(r"\bat 0x[0-9a-f]{6,}")
+ABSOLUTE_PATH = re.compile(r"(?<![\w.:/])/(home|root|Users|usr|tmp|work|content)/\w")
+
+
+def setup_source(imports):
+    """The setup cell's text, ending with the given import lines."""
+    sys.path.insert(0, str(ROOT))
+    import helpers
+
+    config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
+    address = config["repository"]["url"]
+    source = f"git+{address}@v{helpers.__version__}"
+    setup = SETUP.format(source=source, name=helpers.BOOK, version=helpers.__version__)
+    return f"{setup}\n{IMPORTS}\n{imports.strip()}"
+
+
+def imports_of(source):
+    """The lines of a setup cell that belong to its notebook."""
+    return source.partition(IMPORTS)[2].strip()
+
+
+def read(path):
+    """The notebook at ``path``, as format 4."""
+    return nbformat.read(path, as_version=4)
+
+
+def format_notebook(notebook):
+    """Bring a notebook into canonical form, in place."""
+    notebook.nbformat, notebook.nbformat_minor = 4, 5
+    notebook.metadata = nbformat.from_dict(METADATA)
+    count = 0
+    for cell in notebook.cells:
+        tags = cell.metadata.get("tags", [])
+        cell.metadata = nbformat.from_dict({"tags": sorted(tags)} if tags else {})
+        cell.source = cell.source.strip("\n")
+        if cell.cell_type != "code":
+            continue
+        if cell.id == SETUP_ID:
+            cell.source = setup_source(imports_of(cell.source))
+        if cell.execution_count is not None:
+            count += 1
+            cell.execution_count = count
+        for output in cell.outputs:
+            if output.output_type == "execute_result":
+                output.execution_count = cell.execution_count
+
+
+def write(path, notebook):
+    """Write the notebook with sorted keys and a newline at its end."""
+    text = nbformat.writes(notebook, version=4).rstrip("\n") + "\n"
+    pathlib.Path(path).write_text(text, encoding="utf-8", newline="\n")
+
+
+def execute(notebook, folder):
+    """Run every cell of ``notebook`` in ``folder``; outputs replace the stored ones."""
+    os.environ["BOOK_STATIC"] = "1"
+    client = NotebookClient(
+        notebook,
+        timeout=CELL_TIMEOUT_SECONDS,
+        kernel_name="python3",
+        resources={"metadata": {"path": str(folder)}},
+        store_widget_state=False,
+        record_timing=False,
+        coalesce_streams=True,
+    )
+    client.execute()
+
+
+def problems(notebook):
+    """What keeps a notebook from the canonical form, one sentence each."""
+    found = []
+    if (notebook.nbformat, notebook.nbformat_minor) != (4, 5):
+        found.append(f"format {notebook.nbformat}.{notebook.nbformat_minor}, not 4.5")
+    if notebook.metadata != METADATA:
+        found.append(f"metadata other than {METADATA}")
+    ids = [cell.id for cell in notebook.cells]
+    if len(set(ids)) < len(ids):
+        found.append("two cells with one id")
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    counts = [cell.execution_count for cell in code]
+    if counts != list(range(1, len(code) + 1)):
+        found.append(f"execution counts {counts}")
+    if ids.count(SETUP_ID) != 1:
+        found.append(f"{ids.count(SETUP_ID)} cells with the id {SETUP_ID!r}")
+    for cell in notebook.cells:
+        found += [f"cell {cell.id}: {problem}" for problem in _cell_problems(cell)]
+    return found
+
+
+def _cell_problems(cell):
+    if not re.fullmatch(r"[a-z][a-z0-9-]{2,}", cell.id) or re.fullmatch(
+        r"[0-9a-f]{8}(-.*)?", cell.id
+    ):
+        yield "an id that isn't words joined by hyphens"
+    tags = set(cell.metadata.get("tags", []))
+    if set(cell.metadata) - {"tags"} or tags - TAGS:
+        yield f"metadata other than tags from {sorted(TAGS)}: {dict(cell.metadata)}"
+    if cell.cell_type == "markdown":
+        if MYST.search(cell.source):
+            yield "MyST syntax, which Colab shows as raw text"
+        return
+    if cell.id == SETUP_ID and cell.source != setup_source(imports_of(cell.source)):
+        yield "a setup cell that differs from the template; run make notebooks"
+    if any(len(line) > CODE_COLUMNS for line in cell.source.splitlines()):
+        yield f"a line of code over {CODE_COLUMNS} columns"
+    text = cell.source
+    for output in cell.outputs:
+        if output.output_type == "stream" and output.name != "stdout":
+            yield "text on stderr"
+        if output.output_type == "error" and "raises-exception" not in tags:
+            yield f"an error: {output.ename}"
+        data = output.get("data", {})
+        if "image/png" in data and not output.metadata.get("image/png", {}).get("alt"):
+            yield "a picture without a text alternative"
+        text += output.get("text", "") + data.get("text/plain", "")
+        text += data.get("text/html", "")
+    if ADDRESS.search(text):
+        yield "an object's address"
+    if ABSOLUTE_PATH.search(text):
+        yield "an absolute path"
+
+
+def main():
+    """Run or format the notebooks named on the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("command", choices=("run", "format"))
+    parser.add_argument("notebooks", nargs="+", type=pathlib.Path)
+    arguments = parser.parse_args()
+    for path in arguments.notebooks:
+        notebook = read(path)
+        format_notebook(notebook)
+        if arguments.command == "run":
+            started = time.perf_counter()
+            execute(notebook, path.parent)
+            format_notebook(notebook)
+            print(f"{path}: executed in {time.perf_counter() - started:.1f} s")
+        write(path, notebook)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,387 @@
+"""Figures of the book: heat maps with numbers, weight graphs, bars and curves.
+
+Every function returns a ``Picture``, a matplotlib figure that shows itself when it is
+the last line of a cell and carries a text alternative. Colours come from the Okabe-Ito
+palette and mean the same everywhere. The ground is always light, so that a picture
+reads on light and on dark pages.
+"""
+
+import base64
+import io
+
+import matplotlib
+import torch
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.figure import Figure
+from PIL import Image
+
+COLOURS = {
+    "queries": "#0072B2",
+    "keys": "#D55E00",
+    "values": "#009E73",
+    "weights": "#CC79A7",
+    "neutral": "#56B4E9",
+    "masked": "#D9D9D9",
+}
+LINE_STYLES = (
+    ("#0072B2", "o", "-"),
+    ("#D55E00", "s", "--"),
+    ("#009E73", "^", "-."),
+    ("#CC79A7", "D", ":"),
+)
+STYLE = {
+    "font.size": 10,
+    "font.family": "DejaVu Sans",
+    "axes.titlesize": 11,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "figure.facecolor": "white",
+    "savefig.facecolor": "white",
+    "hatch.linewidth": 0.6,
+}
+DPI = 110
+
+
+class Picture(Figure):
+    """A matplotlib figure with a text alternative, shown without pyplot.
+
+    Args:
+        alt: what a reader who doesn't see the picture needs to know.
+        size: width and height in inches.
+    """
+
+    def __init__(self, alt, size):
+        super().__init__(figsize=size, dpi=DPI, layout="constrained")
+        self.alt = alt
+
+    def __repr__(self):
+        return self.alt
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        drawn, small = io.BytesIO(), io.BytesIO()
+        with matplotlib.rc_context(STYLE):
+            self.savefig(drawn, format="png")
+        # A palette makes the file about a third as large.
+        Image.open(drawn).convert("RGB").quantize(128).save(small, "png", optimize=True)
+        image = base64.b64encode(small.getvalue()).decode("ascii")
+        data = {"image/png": image, "text/plain": repr(self)}
+        return data, {"image/png": {"alt": self.alt}}
+
+
+def heatmap(
+    matrix,
+    *,
+    title,
+    rows=None,
+    columns=None,
+    row_axis="query",
+    column_axis="key",
+    role="weights",
+    mask=None,
+    decimals=2,
+):
+    """Draw one matrix, or several beside each other, with its number in every cell.
+
+    Panels stand below each other where they are too wide for a phone.
+
+    Args:
+        matrix: (T, S), or (N, T, S) for N panels on one colour scale. Colour runs
+            from white at zero to the role's colour at the largest magnitude, with the
+            opposite colour for the other sign.
+        title: one title, or one for each panel.
+        rows: T labels.
+        columns: S labels.
+        row_axis: what the rows are.
+        column_axis: what the columns are.
+        role: "queries", "keys", "values", "weights" or "neutral".
+        mask: (T, S) boolean, True = may attend; other cells are grey and hatched.
+        decimals: digits behind the point.
+
+    Returns:
+        picture: a ``Picture`` whose text alternative holds the numbers.
+
+    Raises:
+        ValueError: a matrix of another rank, labels that don't count its rows or
+            columns, an unknown role, or a mask of another shape.
+    """
+    panels = _panels(matrix)
+    titles = [title] * len(panels) if isinstance(title, str) else list(title)
+    _require_labels("title", titles, len(panels))
+    T, S = panels.shape[1:]
+    rows, columns = _labels("rows", rows, T), _labels("columns", columns, S)
+    if role not in COLOURS:
+        raise ValueError(f"role must be one of {sorted(COLOURS)}, got {role!r}")
+    allowed = torch.ones(T, S, dtype=torch.bool) if mask is None else mask.cpu()
+    if tuple(allowed.shape) != (T, S):
+        raise ValueError(f"mask must have shape {(T, S)}, got {tuple(allowed.shape)}")
+    visible = panels.masked_fill(~allowed, 0.0)
+    finite = visible[visible.isfinite()]
+    top = finite.abs().max().item() if finite.numel() else 0.0
+    top = top or 1.0
+
+    across = min(len(panels), max(1, 9 // S))
+    down = -(-len(panels) // across)
+    width = 1.2 + max(S * (0.34 + 0.11 * decimals), 1.6)
+    picture = Picture(
+        _matrix_alt(panels, titles, rows, columns, decimals),
+        (width * across, (1.1 + T * 0.4) * down),
+    )
+    with matplotlib.rc_context(STYLE):
+        grid = list(picture.subplots(down, across, squeeze=False).flat)
+        for spare in grid[len(panels) :]:
+            spare.axis("off")
+        for axes, panel, name in zip(grid, panels, titles, strict=False):
+            _draw_cells(axes, panel, allowed, top, role, decimals)
+            axes.set_title(name)
+            axes.set_xticks(range(S), columns, rotation=0 if S <= 8 else 60)
+            axes.set_yticks(range(T), rows)
+            axes.set_xlabel(column_axis)
+            axes.set_ylabel(row_axis)
+    return picture
+
+
+def weight_graph(
+    weights, *, queries, keys, title, query_axis="query", key_axis="key", least=0.005
+):
+    """Draw weights as lines from each query to each key: the thicker, the larger.
+
+    Args:
+        weights: (T, S), each row summing to 1.
+        queries: T labels, on the left.
+        keys: S labels, on the right.
+        title: the title.
+        query_axis: what stands on the left.
+        key_axis: what stands on the right.
+        least: lines for smaller weights are left out.
+
+    Returns:
+        picture: a ``Picture`` whose text alternative names each query's largest weight.
+
+    Raises:
+        ValueError: weights of another rank, or labels that don't count them.
+    """
+    weights = _panels(weights)[0]
+    T, S = weights.shape
+    queries, keys = _labels("queries", queries, T), _labels("keys", keys, S)
+    peaks = [
+        f"{query} to {keys[row.argmax()]} {row.max():.2f}"
+        for query, row in zip(queries, weights, strict=True)
+    ]
+    picture = Picture(
+        f"{title}. Weight graph; the largest weight of each {query_axis}: "
+        + "; ".join(peaks),
+        (4.6, 0.8 + 0.42 * max(T, S)),
+    )
+    with matplotlib.rc_context(STYLE):
+        axes = picture.subplots()
+        for i, row in enumerate(weights.tolist()):
+            for j, weight in enumerate(row):
+                if weight >= least:
+                    axes.plot(
+                        [0, 1],
+                        [i, j],
+                        color=COLOURS["weights"],
+                        linewidth=0.4 + 7 * weight,
+                        alpha=0.25 + 0.75 * weight,
+                        solid_capstyle="butt",
+                    )
+        for side, labels, role, align in (
+            (0, queries, "queries", "right"),
+            (1, keys, "keys", "left"),
+        ):
+            for place, label in enumerate(labels):
+                axes.plot(side, place, "o", color=COLOURS[role], markersize=6)
+                axes.text(
+                    side + (-0.04 if side == 0 else 0.04),
+                    place,
+                    label,
+                    ha=align,
+                    va="center",
+                )
+        axes.set_xlim(-0.45, 1.45)
+        axes.set_ylim(max(T, S) - 0.5, -0.9)
+        axes.text(-0.04, -0.75, query_axis, ha="right", style="italic")
+        axes.text(1.04, -0.75, key_axis, ha="left", style="italic")
+        axes.set_title(title)
+        axes.axis("off")
+    return picture
+
+
+def bars(values, *, labels, title, axis="weight", role="weights", decimals=2):
+    """Draw distributions as bars with their numbers, one panel for each row.
+
+    Args:
+        values: (S,) or (N, S), such as N distributions over the same S keys.
+        labels: S labels.
+        title: one title, or one for each panel.
+        axis: what the height is.
+        role: "queries", "keys", "values", "weights" or "neutral".
+        decimals: digits behind the point.
+
+    Returns:
+        picture: a ``Picture`` whose text alternative holds the numbers.
+
+    Raises:
+        ValueError: values of another rank, labels or titles that don't count them, or
+            an unknown role.
+    """
+    values = torch.as_tensor(values).detach().cpu().float()
+    if values.dim() not in (1, 2) or values.numel() == 0:
+        raise ValueError(
+            f"values must have shape (S,) or (N, S), got {tuple(values.shape)}"
+        )
+    values = values.reshape(-1, values.shape[-1])
+    titles = [title] * len(values) if isinstance(title, str) else list(title)
+    _require_labels("title", titles, len(values))
+    labels = _labels("labels", labels, values.shape[1])
+    if role not in COLOURS:
+        raise ValueError(f"role must be one of {sorted(COLOURS)}, got {role!r}")
+    alt = _matrix_alt(values.unsqueeze(1), titles, [axis], labels, decimals)
+    size = ((0.9 + 0.55 * len(labels)) * len(values), 2.6)
+    picture = Picture(alt, size)
+    with matplotlib.rc_context(STYLE):
+        panels = picture.subplots(1, len(values), squeeze=False, sharey=True)[0]
+        for axes, row, name in zip(panels, values.tolist(), titles, strict=True):
+            drawn = axes.bar(range(len(row)), row, color=COLOURS[role])
+            axes.bar_label(drawn, [f"{v:z.{decimals}f}" for v in row], fontsize=8)
+            axes.margins(y=0.15)
+            axes.set_xticks(range(len(row)), labels)
+            axes.set_title(name)
+        panels[0].set_ylabel(axis)
+    return picture
+
+
+def curves(x, series, *, title, x_axis, y_axis, log=(), decimals=2):
+    """Draw one or more curves over the same points, with markers at each.
+
+    Args:
+        x: N numbers.
+        series: a dict from each curve's name to its N numbers, at most four curves.
+        title: the title.
+        x_axis: label with the unit.
+        y_axis: label with the unit.
+        log: the axes on a logarithmic scale: "x", "y", "xy" or "".
+        decimals: digits behind the point in the text alternative.
+
+    Returns:
+        picture: a ``Picture`` whose text alternative gives each curve's ends.
+
+    Raises:
+        ValueError: a curve of another length than ``x``, or more than four.
+    """
+    x = [float(number) for number in x]
+    series = {name: [float(number) for number in y] for name, y in series.items()}
+    if not 1 <= len(series) <= len(LINE_STYLES):
+        raise ValueError(
+            f"series must hold 1 to {len(LINE_STYLES)} curves, got {len(series)}"
+        )
+    for name, y in series.items():
+        _require_labels(f"series[{name!r}]", y, len(x))
+    ends = [
+        f"{name} from {y[0]:z.{decimals}f} to {y[-1]:z.{decimals}f}"
+        for name, y in series.items()
+    ]
+    picture = Picture(
+        f"{title}. Curves over {x_axis} from {x[0]:g} to {x[-1]:g}, {y_axis}: "
+        + "; ".join(ends),
+        (5.6, 3.4),
+    )
+    with matplotlib.rc_context(STYLE):
+        axes = picture.subplots()
+        for (name, y), (colour, marker, line) in zip(
+            series.items(), LINE_STYLES, strict=False
+        ):
+            axes.plot(x, y, line, color=colour, marker=marker, label=name)
+        axes.set_title(title)
+        axes.set_xlabel(x_axis)
+        axes.set_ylabel(y_axis)
+        axes.grid(alpha=0.25)
+        if "x" in log:
+            axes.set_xscale("log", base=2)
+        if "y" in log:
+            axes.set_yscale("log")
+        if len(series) > 1:
+            axes.legend(frameon=False)
+    return picture
+
+
+def _panels(matrix):
+    """The matrix as (N, T, S) on the CPU."""
+    matrix = torch.as_tensor(matrix).detach().cpu().float()
+    if matrix.dim() not in (2, 3) or matrix.numel() == 0:
+        raise ValueError(
+            f"matrix must have shape (T, S) or (N, T, S), got {tuple(matrix.shape)}"
+        )
+    return matrix if matrix.dim() == 3 else matrix.unsqueeze(0)
+
+
+def _labels(argument, labels, count):
+    """Labels as text; the positions 0, 1, … where none are given."""
+    labels = [str(label) for label in (range(count) if labels is None else labels)]
+    _require_labels(argument, labels, count)
+    return labels
+
+
+def _require_labels(argument, labels, count):
+    if len(labels) != count:
+        raise ValueError(f"{argument} must hold {count} entries, got {len(labels)}")
+
+
+def _matrix_alt(panels, titles, rows, columns, decimals):
+    """The numbers of every panel, row by row."""
+    parts = []
+    for title, panel in zip(titles, panels.tolist(), strict=True):
+        lines = [
+            f"{row}: "
+            + ", ".join(
+                f"{column} {number:z.{decimals}f}"
+                for column, number in zip(columns, line, strict=True)
+            )
+            for row, line in zip(rows, panel, strict=True)
+        ]
+        parts.append(f"{title}. " + "; ".join(lines))
+    return ". ".join(parts)
+
+
+def _draw_cells(axes, panel, allowed, top, role, decimals):
+    """Coloured cells with their numbers; masked ones grey and hatched."""
+    opposite = COLOURS["keys" if role != "keys" else "queries"]
+    colours = LinearSegmentedColormap.from_list(
+        role, [opposite, "white", COLOURS[role]]
+    )
+    T, S = panel.shape
+    for i in range(T):
+        for j in range(S):
+            number = panel[i, j].item()
+            seen = bool(allowed[i, j]) and abs(number) != float("inf")
+            ground = colours(0.5 + 0.5 * number / top) if seen else COLOURS["masked"]
+            axes.add_patch(
+                matplotlib.patches.Rectangle(
+                    (j - 0.5, i - 0.5),
+                    1,
+                    1,
+                    facecolor=ground,
+                    edgecolor="white" if seen else "#A6A6A6",
+                    hatch=None if seen else "///",
+                )
+            )
+            text = f"{number:z.{decimals}f}"
+            red, green, blue, _ = matplotlib.colors.to_rgba(ground)
+            dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.45
+            box = (
+                None if seen else {"facecolor": "white", "edgecolor": "none", "pad": 1}
+            )
+            axes.text(
+                j,
+                i,
+                text,
+                ha="center",
+                va="center",
+                fontsize=9,
+                color="white" if dark else "black",
+                bbox=box,
+            )
+    axes.set_xlim(-0.5, S - 0.5)
+    axes.set_ylim(T - 0.5, -0.5)
+    axes.spines[:].set_visible(False)
+    axes.tick_params(length=0)

@@ -1,0 +1,141 @@
+"""The device a notebook runs on, its seed, and tidy printing of tensors."""
+
+import itertools
+import os
+import random
+
+import numpy as np
+import torch
+
+
+def choose_device(name=None):
+    """Pick where to compute: what was asked for, else the fastest device here.
+
+    Args:
+        name: "cpu", "cuda", "cuda:1" or "mps". Where left out, the environment
+            variable BOOK_DEVICE decides; where that is unset or empty, the first of
+            cuda, mps and cpu that this machine has.
+
+    Returns:
+        device: a ``torch.device``.
+
+    Raises:
+        ValueError: a device that PyTorch doesn't know, or that this machine lacks.
+    """
+    available = {"cuda": torch.cuda.is_available, "mps": torch.mps.is_available}
+    asked = name or os.environ.get("BOOK_DEVICE")
+    if not asked:
+        found = (kind for kind, is_available in available.items() if is_available())
+        return torch.device(next(found, "cpu"))
+    source = "name" if name else "BOOK_DEVICE"
+    try:
+        device = torch.device(asked)
+    except RuntimeError as error:
+        raise ValueError(
+            f"{source} must be a device such as cpu, cuda or mps, got {asked!r}"
+        ) from error
+    if device.type != "cpu" and not available.get(device.type, lambda: False)():
+        raise ValueError(
+            f"{source} asks for {asked!r}, which this machine doesn't have"
+        )
+    return device
+
+
+def seed_everything(seed):
+    """Start the random numbers of Python, NumPy and PyTorch from one seed.
+
+    Args:
+        seed: a whole number from 0 to 2**32 - 1.
+
+    Raises:
+        ValueError: a seed outside that range.
+    """
+    whole = isinstance(seed, int) and not isinstance(seed, bool)
+    if not whole or not 0 <= seed < 2**32:
+        raise ValueError(f"seed must be an integer in [0, 2**32), got {seed!r}")
+    random.seed(seed)
+    np.random.seed(seed)
+    torch.manual_seed(seed)
+
+
+def show(tensor, name="", *, rows=None, columns=None, axes=None, decimals=4):
+    """Print a tensor rounded and aligned; arguments as for format_tensor."""
+    print(
+        format_tensor(
+            tensor, name, rows=rows, columns=columns, axes=axes, decimals=decimals
+        )
+    )
+
+
+def format_tensor(tensor, name="", *, rows=None, columns=None, axes=None, decimals=4):
+    """Write a tensor as text: rounded, aligned, without ``grad_fn`` or ``-0.0000``.
+
+    Args:
+        tensor: a tensor of any shape, or what ``torch.as_tensor`` takes.
+        name: printed above the numbers, with the shape.
+        rows: a label for each index of the second last axis.
+        columns: a label for each index of the last axis.
+        axes: a name for each leading axis before the last two; a tensor of three or
+            more axes is printed matrix by matrix under headings such as
+            "batch 0, head 1".
+        decimals: digits behind the point.
+
+    Returns:
+        text: one string without a newline at its end.
+
+    Raises:
+        ValueError: labels or axes that don't count as many as the tensor has.
+    """
+    tensor = torch.as_tensor(tensor).detach().cpu()
+    shape = tuple(tensor.shape)
+    _check_labels("rows", rows, shape[-2] if len(shape) > 1 else None, shape)
+    _check_labels("columns", columns, shape[-1] if shape else None, shape)
+    leading = shape[:-2]
+    if axes is not None and len(axes) != len(leading):
+        raise ValueError(
+            f"axes must name the {len(leading)} leading axes of shape {shape}, "
+            f"got {list(axes)}"
+        )
+    axes = axes or [f"axis {axis}, index" for axis in range(len(leading))]
+    parts = [f"{name} {shape}" if shape else name] if name else []
+    for index in itertools.product(*map(range, leading)):
+        if index:
+            heading = zip(axes, index, strict=True)
+            parts.append(", ".join(f"{axis} {i}" for axis, i in heading) + ":")
+        parts.append(_format_matrix(tensor[index], rows, columns, decimals))
+    return "\n".join(parts)
+
+
+def _check_labels(argument, labels, size, shape):
+    if labels is not None and len(labels) != size:
+        raise ValueError(
+            f"{argument} must hold {size} labels for shape {shape}, got {len(labels)}"
+        )
+
+
+def _format_number(number, decimals):
+    # "z" turns a rounded negative zero into zero.
+    return f"{number:z.{decimals}f}" if isinstance(number, float) else str(number)
+
+
+def _format_matrix(matrix, rows, columns, decimals):
+    """At most two axes as lines of aligned numbers, with labels where given."""
+    lines = matrix.tolist()
+    if matrix.dim() == 0:
+        return _format_number(lines, decimals)
+    lines = [lines] if matrix.dim() == 1 else lines
+    cells = [[_format_number(number, decimals) for number in line] for line in lines]
+    header = [[str(label) for label in columns]] if columns is not None else []
+    # A column for the sign is always kept, so that a rounding error in one number
+    # never moves the others.
+    least = decimals + 3 if matrix.is_floating_point() else 0
+    lengths = [len(cell) for line in header + cells for cell in line]
+    width = max(least, *lengths) if lengths else 0
+    labels = [str(label) for label in rows] if rows is not None else [""] * len(cells)
+    margin = max(map(len, labels), default=0)
+    labels = [""] * len(header) + labels
+    return "\n".join(
+        (label.ljust(margin) + "  " if margin else "")
+        + "  ".join(cell.rjust(width) for cell in line)
+        for label, line in zip(labels, header + cells, strict=True)
+    )

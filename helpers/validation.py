@@ -1,0 +1,148 @@
+"""Checks that turn bad input into a ValueError naming the argument.
+
+Shapes, dtypes and options are always checked. The values of a mask are looked at only
+where that costs no recompilation and no wrong answer: not on the ``meta`` device, not
+under ``torch.compile``, export or ``vmap``.
+"""
+
+import torch
+
+
+def shape_of(tensor):
+    """The shape as a plain tuple, which prints as ``(2, 3)``."""
+    return tuple(tensor.shape)
+
+
+def require_float(**tensors):
+    """Each is a floating-point tensor; all share one dtype and one device."""
+    for name, tensor in tensors.items():
+        if not isinstance(tensor, torch.Tensor):
+            raise ValueError(
+                f"{name} must be a torch.Tensor, got {type(tensor).__name__}"
+            )
+        if not tensor.is_floating_point():
+            raise ValueError(
+                f"{name} must be floating point, got {tensor.dtype} with shape "
+                f"{shape_of(tensor)}; convert it with {name}.float()"
+            )
+    first, *others = tensors
+    for other in others:
+        for kind in ("dtype", "device"):
+            one, two = getattr(tensors[first], kind), getattr(tensors[other], kind)
+            if one != two:
+                raise ValueError(
+                    f"{first} and {other} must share one {kind}, got {one} and {two}"
+                )
+
+
+def require_rank(name, tensor, letters):
+    """The tensor has at least as many axes as ``letters`` names, such as "T, D"."""
+    if tensor.dim() < len(letters.split(", ")):
+        raise ValueError(
+            f"{name} must have shape (..., {letters}), got {shape_of(tensor)}"
+        )
+
+
+def require_width(name, tensor, width, width_name):
+    """The last axis holds ``width`` features."""
+    if tensor.shape[-1] != width:
+        raise ValueError(
+            f"{name} must be {width} wide ({width_name}), got shape {shape_of(tensor)}"
+        )
+
+
+def require_same(axis, **sizes):
+    """Two tensors agree in one axis; each size comes with its tensor's shape."""
+    (one, (size, shape)), (other, (other_size, other_shape)) = sizes.items()
+    if size != other_size:
+        raise ValueError(
+            f"{one} and {other} must agree in {axis}: {one} has shape {shape}, "
+            f"{other} has shape {other_shape}"
+        )
+
+
+def require_attention_shapes(queries, keys, values=None):
+    """(..., T, D), (..., S, D) and (..., S, D_v) with the same leading axes."""
+    tensors = {"queries": queries, "keys": keys}
+    if values is not None:
+        tensors["values"] = values
+    require_float(**tensors)
+    for name, tensor in tensors.items():
+        letters = {"queries": "T, D", "keys": "S, D", "values": "S, D_v"}[name]
+        require_rank(name, tensor, letters)
+    q, k = shape_of(queries), shape_of(keys)
+    require_same("the last axis (D)", queries=(q[-1], q), keys=(k[-1], k))
+    require_same("the leading axes", queries=(q[:-2], q), keys=(k[:-2], k))
+    if values is not None:
+        v = shape_of(values)
+        require_same("the number of rows (S)", keys=(k[-2], k), values=(v[-2], v))
+        require_same("the leading axes", keys=(k[:-2], k), values=(v[:-2], v))
+
+
+def require_integers(**sizes):
+    """Each is a whole number of at least 1."""
+    for name, size in sizes.items():
+        if isinstance(size, bool) or not isinstance(size, int) or size < 1:
+            raise ValueError(f"{name} must be an integer of at least 1, got {size!r}")
+
+
+def require_probability(name, p):
+    """A probability of dropping: at least 0 and less than 1."""
+    number = isinstance(p, (int, float)) and not isinstance(p, bool)
+    if not number or not 0 <= p < 1:
+        raise ValueError(f"{name} must be a probability in [0, 1), got {p!r}")
+
+
+def require_heads(num_heads, width, width_name):
+    """The width divides into heads of equal width."""
+    require_integers(**{"num_heads": num_heads, width_name: width})
+    if width % num_heads:
+        raise ValueError(
+            f"num_heads must divide {width_name}, got num_heads {num_heads} "
+            f"and {width_name} {width}"
+        )
+
+
+def require_mask(mask, shape, device):
+    """Boolean, broadcastable to ``shape`` (..., T, S), and no row empty.
+
+    The last axis must be S and the one before it T or 1; leading axes are equal to
+    those of the scores, or 1, or left out.
+    """
+    if not isinstance(mask, torch.Tensor) or mask.dtype != torch.bool:
+        got = mask.dtype if isinstance(mask, torch.Tensor) else type(mask).__name__
+        raise ValueError(
+            f"mask must be a boolean tensor (True = may attend), got {got}"
+        )
+    got = shape_of(mask)
+    fits = (
+        2 <= len(got) <= len(shape)
+        and got[-1] == shape[-1]
+        and got[-2] in (shape[-2], 1)
+        and all(
+            one in (full, 1)
+            for one, full in zip(reversed(got[:-2]), reversed(shape[:-2]), strict=False)
+        )
+    )
+    if not fits:
+        raise ValueError(
+            f"mask must broadcast to the scores' shape (..., T, S) = {tuple(shape)}, "
+            f"got {got}"
+        )
+    if mask.device != device:
+        raise ValueError(f"mask is on {mask.device}, the queries are on {device}")
+    if _may_look_at_values(mask) and not mask.any(dim=-1).all():
+        row = (~mask.any(dim=-1)).nonzero()[0].tolist()
+        raise ValueError(
+            f"mask of shape {got} has a row that may attend to nothing, the first "
+            f"at index {row}: its softmax would be 0/0"
+        )
+
+
+def _may_look_at_values(tensor):
+    """Whether reading the tensor's values is possible here."""
+    return not (
+        tensor.is_meta
+        or torch.compiler.is_compiling()
+        or torch._C._functorch.is_batchedtensor(tensor)
+    )
