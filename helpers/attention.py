@@ -101,7 +101,7 @@ def padding_mask(lengths, S, *, device=None):
 
     Returns:
         mask: (B, 1, S) boolean, True = may attend, the same for every query. For
-        weights with heads, (B, H, T, S), write ``mask.unsqueeze(1)``.
+            weights with heads, (B, H, T, S), write ``mask.unsqueeze(1)``.
 
     Raises:
         ValueError: lengths that aren't whole numbers from 1 to S.
@@ -138,7 +138,7 @@ def scaled_dot_product_attention(queries, keys, values, *, mask=None, dropout_p=
     Returns:
         context: (..., T, D_v)
         weights: (..., T, S), the very weights that averaged the values. Each row sums
-        to 1 where nothing was dropped.
+            to 1 where nothing was dropped.
 
     Raises:
         ValueError: shapes that don't fit, tensors that aren't floating point, or a
@@ -231,7 +231,7 @@ class SelfAttentionV1(nn.Module):
 
         Returns:
             context: (..., T, d_out); with ``return_weights`` the pair of context and
-            weights (..., T, T).
+                weights (..., T, T).
 
         Raises:
             ValueError: ``x`` of another width, rank or dtype.
@@ -287,7 +287,7 @@ class SelfAttentionV2(_Projections):
 
         Returns:
             context: (..., T, d_out); with ``return_weights`` the pair of context and
-            weights (..., T, T).
+                weights (..., T, T).
 
         Raises:
             ValueError: ``x`` of another width, rank or dtype.
@@ -330,7 +330,7 @@ class CausalAttention(_Projections):
 
         Returns:
             context: (..., T, d_out); with ``return_weights`` the pair of context and
-            weights (..., T, T), after mask and dropout.
+                weights (..., T, T), after mask and dropout.
 
         Raises:
             ValueError: ``x`` of another width, rank or dtype, or too long.
@@ -378,7 +378,7 @@ class MultiHeadAttentionWrapper(nn.Module):
 
         Returns:
             context: (..., T, num_heads * d_out); with ``return_weights`` the pair of
-            context and weights (..., H, T, T), after mask and dropout.
+                context and weights (..., H, T, T), after mask and dropout.
 
         Raises:
             ValueError: ``x`` of another width, rank or dtype, or too long.
@@ -443,7 +443,7 @@ class MultiHeadAttention(_Projections):
 
         Returns:
             output: (..., T, d_out); with ``return_weights`` the pair of output and
-            weights (..., H, T, T), after mask and dropout.
+                weights (..., H, T, T), after mask and dropout.
 
         Raises:
             ValueError: ``x`` of another width, rank or dtype, or too long.
@@ -501,7 +501,7 @@ class CrossAttention(_Projections):
 
         Returns:
             output: (..., T, d_out); with ``return_weights`` the pair of output and
-            weights (..., H, T, S), after mask and dropout.
+                weights (..., H, T, S), after mask and dropout.
 
         Raises:
             ValueError: ``x`` or ``context`` of another width, rank or dtype, leading
@@ -534,8 +534,10 @@ def _check_tokens(name, tokens, width, width_name, parameter):
     validation.require_float(**{name: tokens})
     validation.require_rank(name, tokens, f"T, {width_name}")
     validation.require_width(name, tokens, width, width_name)
-    if not torch.is_autocast_enabled(tokens.device.type):
-        validation.require_float(**{name: tokens, "the module's weights": parameter})
+    both = {name: tokens, "the module's weights": parameter}
+    validation.require_shared("device", **both)
+    if not validation.is_autocast(tokens.device):
+        validation.require_shared("dtype", **both)
 
 
 def _check_layer_input(module, tokens, name="x", width_name="d_in"):

@@ -104,13 +104,13 @@ def heatmap(
         ValueError: a matrix of another rank, labels that don't count its rows or
             columns, an unknown role, or a mask of another shape.
     """
-    panels = _panels(matrix)
+    panels = _numbers("matrix", matrix, "T, S", "N, T, S")
+    panels = panels.reshape(-1, *panels.shape[-2:])
     titles = [title] * len(panels) if isinstance(title, str) else list(title)
     _require_labels("title", titles, len(panels))
     T, S = panels.shape[1:]
     rows, columns = _labels("rows", rows, T), _labels("columns", columns, S)
-    if role not in COLOURS:
-        raise ValueError(f"role must be one of {sorted(COLOURS)}, got {role!r}")
+    _require_role(role)
     allowed = torch.ones(T, S, dtype=torch.bool) if mask is None else mask.cpu()
     if tuple(allowed.shape) != (T, S):
         raise ValueError(f"mask must have shape {(T, S)}, got {tuple(allowed.shape)}")
@@ -160,7 +160,7 @@ def weight_graph(
     Raises:
         ValueError: weights of another rank, or labels that don't count them.
     """
-    weights = _panels(weights)[0]
+    weights = _numbers("weights", weights, "T, S")
     T, S = weights.shape
     queries, keys = _labels("queries", queries, T), _labels("keys", keys, S)
     peaks = [
@@ -225,17 +225,12 @@ def bars(values, *, labels, title, axis="weight", role="weights", decimals=2):
         ValueError: values of another rank, labels or titles that don't count them, or
             an unknown role.
     """
-    values = torch.as_tensor(values).detach().cpu().float()
-    if values.dim() not in (1, 2) or values.numel() == 0:
-        raise ValueError(
-            f"values must have shape (S,) or (N, S), got {tuple(values.shape)}"
-        )
+    values = _numbers("values", values, "S", "N, S")
     values = values.reshape(-1, values.shape[-1])
     titles = [title] * len(values) if isinstance(title, str) else list(title)
     _require_labels("title", titles, len(values))
     labels = _labels("labels", labels, values.shape[1])
-    if role not in COLOURS:
-        raise ValueError(f"role must be one of {sorted(COLOURS)}, got {role!r}")
+    _require_role(role)
     alt = _matrix_alt(values.unsqueeze(1), titles, [axis], labels, decimals)
     size = ((0.9 + 0.55 * len(labels)) * len(values), 2.6)
     picture = Picture(alt, size)
@@ -305,14 +300,16 @@ def curves(x, series, *, title, x_axis, y_axis, log=(), decimals=2):
     return picture
 
 
-def _panels(matrix):
-    """The matrix as (N, T, S) on the CPU."""
-    matrix = torch.as_tensor(matrix).detach().cpu().float()
-    if matrix.dim() not in (2, 3) or matrix.numel() == 0:
+def _numbers(name, numbers, *shapes):
+    """A tensor on the CPU whose rank is that of one of the shapes, such as "T, S"."""
+    numbers = torch.as_tensor(numbers).detach().cpu().float()
+    ranks = [len(shape.split(", ")) for shape in shapes]
+    if numbers.dim() not in ranks or numbers.numel() == 0:
+        allowed = " or ".join(f"({shape})" for shape in shapes)
         raise ValueError(
-            f"matrix must have shape (T, S) or (N, T, S), got {tuple(matrix.shape)}"
+            f"{name} must have shape {allowed}, got {tuple(numbers.shape)}"
         )
-    return matrix if matrix.dim() == 3 else matrix.unsqueeze(0)
+    return numbers
 
 
 def _labels(argument, labels, count):
@@ -325,6 +322,12 @@ def _labels(argument, labels, count):
 def _require_labels(argument, labels, count):
     if len(labels) != count:
         raise ValueError(f"{argument} must hold {count} entries, got {len(labels)}")
+
+
+def _require_role(role):
+    roles = [name for name in COLOURS if name != "masked"]
+    if role not in roles:
+        raise ValueError(f"role must be one of {roles}, got {role!r}")
 
 
 def _matrix_alt(panels, titles, rows, columns, decimals):

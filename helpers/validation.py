@@ -25,14 +25,26 @@ def require_float(**tensors):
                 f"{name} must be floating point, got {tensor.dtype} with shape "
                 f"{shape_of(tensor)}; convert it with {name}.float()"
             )
-    first, *others = tensors
-    for other in others:
-        for kind in ("dtype", "device"):
-            one, two = getattr(tensors[first], kind), getattr(tensors[other], kind)
-            if one != two:
-                raise ValueError(
-                    f"{first} and {other} must share one {kind}, got {one} and {two}"
-                )
+    require_shared("dtype", **tensors)
+    require_shared("device", **tensors)
+
+
+def require_shared(kind, **tensors):
+    """All tensors have the first one's "dtype" or "device"."""
+    (first, tensor), *others = tensors.items()
+    expected = getattr(tensor, kind)
+    for other, tensor in others:
+        got = getattr(tensor, kind)
+        if got != expected:
+            raise ValueError(
+                f"{first} and {other} must share one {kind}, got {expected} and {got}"
+            )
+
+
+def is_autocast(device):
+    """Whether operations on the device choose their dtype by themselves."""
+    kind = device.type
+    return torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind)
 
 
 def require_rank(name, tensor, letters):

@@ -1,0 +1,44 @@
+# Everything runs in .venv, which the first target that needs it makes.
+
+PYTHON ?= python3
+VENV := .venv
+READY := $(VENV)/installed
+RUN := $(VENV)/bin/python
+NOTEBOOKS := $(wildcard chapters/*.ipynb)
+
+.PHONY: help book test test-all lab notebooks clean
+
+help:
+	@echo "make book       build the book from the stored outputs"
+	@echo "make test       test the code, every notebook, the book and its pages"
+	@echo "make test-all   the same, and what is slow"
+	@echo "make lab        open the chapters in JupyterLab"
+	@echo "make notebooks  execute every notebook in place"
+	@echo "make clean      remove what was built, but not $(VENV)"
+
+$(READY): requirements.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; ok = sys.version_info >= (3, 11); \
+	sys.exit(0 if ok else "The book needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Try: make PYTHON=python3.13 book")'
+	$(PYTHON) -m venv $(VENV)
+	$(RUN) -m pip install --disable-pip-version-check -r requirements.txt
+	@touch $(READY)
+
+book: $(READY)
+	$(VENV)/bin/jupyter-book build . -W -n --keep-going
+	@echo "Open $(CURDIR)/_build/html/index.html in a browser."
+
+test: $(READY)
+	$(RUN) -m pytest
+
+test-all: $(READY)
+	$(RUN) -m pytest -m "slow or not slow"
+
+lab: $(READY)
+	$(VENV)/bin/jupyter trust $(NOTEBOOKS)
+	$(VENV)/bin/jupyter lab chapters
+
+notebooks: $(READY)
+	$(RUN) _ext/notebooks.py run $(NOTEBOOKS)
+
+clean:
+	rm -rf _build

@@ -1,0 +1,81 @@
+"""What several tests share: the notebooks, the built site, and a browser."""
+
+import functools
+import http.server
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+STRICT = ("-W", "-n", "--keep-going")
+BUILD_SECONDS = pytest.StashKey[float]()
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory, request):
+    """The book as built from the stored outputs, warnings being errors."""
+    folder = tmp_path_factory.mktemp("book")
+    jupyter_book = pathlib.Path(sys.executable).with_name("jupyter-book")
+    started = time.perf_counter()
+    built = subprocess.run(
+        [jupyter_book, "build", ".", "--path-output", folder, *STRICT],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    request.config.stash[BUILD_SECONDS] = time.perf_counter() - started
+    assert built.returncode == 0, built.stdout[-5000:] + built.stderr[-5000:]
+    return folder / "_build" / "html"
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    """Print how long the book took to build."""
+    seconds = config.stash.get(BUILD_SECONDS, None)
+    if seconds is not None:
+        terminalreporter.line(f"{seconds:6.1f}  seconds to build the book")
+
+
+@pytest.fixture(scope="session")
+def site_over_http(site):
+    """The address of a server that holds the built book."""
+
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *arguments):
+            """The tests collect failed requests from the browser's side."""
+
+    handler = functools.partial(Quiet, directory=str(site))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """A headless Chromium: Debian's, or the one that Playwright has installed."""
+    from playwright.sync_api import Error, sync_playwright
+
+    names = ("chromium", "chromium-browser", "google-chrome")
+    found = next(filter(None, map(shutil.which, names)), None)
+    with sync_playwright() as playwright:
+        try:
+            browser = playwright.chromium.launch(
+                executable_path=found, args=["--no-sandbox"]
+            )
+        except Error as error:
+            if os.environ.get("BOOK_REQUIRE_BROWSER"):
+                raise
+            reason = f"no Chromium here; run 'playwright install chromium' ({error})"
+            pytest.skip(reason)
+        yield browser
+        browser.close()

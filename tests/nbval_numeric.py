@@ -1,0 +1,89 @@
+"""A pytest plugin on nbval: numbers may differ by one unit in their last printed place.
+
+Everything else that a cell prints must be the same to the letter. A number is what has
+a decimal point; whole numbers are text, so a changed shape fails. nbval runs the cells
+and collects the outputs; only its equality of strings is replaced.
+
+The plugin also prints how long each notebook took.
+"""
+
+import collections
+import re
+from decimal import Decimal
+
+from nbval.plugin import IPyNbCell
+
+# The spaces before a number belong to it: a column stays aligned when a digit or a sign
+# comes or goes.
+NUMBER = re.compile(r"( *[-+]?)(?<![\w.])(\d+\.\d*(?:e[-+]?\d+)?)(?![\w.]*\w)", re.I)
+# A View's HTML names its own content by a hash, which changes with every number in it.
+VIEW_KEY = re.compile(r'data-view="[0-9a-f]{12}"')
+
+SECONDS = collections.Counter()
+
+
+def close(one, other):
+    """Whether two texts are equal but for the last printed place of their numbers."""
+    one, other = VIEW_KEY.sub("", one), VIEW_KEY.sub("", other)
+    groups = NUMBER.groups + 1
+    if NUMBER.split(one)[::groups] != NUMBER.split(other)[::groups]:
+        return False  # the text between the numbers differs
+    pairs = zip(NUMBER.finditer(one), NUMBER.finditer(other), strict=True)
+    return all(_close_numbers(a, b) for a, b in pairs)
+
+
+def _close_numbers(a, b):
+    """Two matches: values within one unit of the last place, and aligned alike."""
+    spaces_a, spaces_b = a[1].rstrip("+-"), b[1].rstrip("+-")
+    if len(a[0]) != len(b[0]) and spaces_a != spaces_b:
+        return False
+    unit_a, unit_b = _last_place(a[2]), _last_place(b[2])
+    if unit_a != unit_b and "e" not in (a[2] + b[2]).lower():
+        return False
+    return abs(_value(a) - _value(b)) <= max(unit_a, unit_b)
+
+
+def _value(match):
+    return Decimal(match[0].strip())
+
+
+def _last_place(number):
+    return Decimal(1).scaleb(Decimal(number).as_tuple().exponent)
+
+
+class Printed(str):
+    """Text that equals another if close() says so."""
+
+    __slots__ = ()
+    __hash__ = str.__hash__
+
+    def __eq__(self, other):
+        return close(str(self), str(other)) if isinstance(other, str) else False
+
+    def __ne__(self, other):
+        return not self == other
+
+
+def pytest_itemcollected(item):
+    """Let nbval compare Printed instead of str."""
+    if isinstance(item, IPyNbCell):
+        sanitize = item.sanitize
+        item.sanitize = lambda output: (
+            Printed(sanitize(output)) if isinstance(output, str) else output
+        )
+
+
+def pytest_runtest_logreport(report):
+    """Add up the seconds of each notebook, with the start of its kernel."""
+    path = report.nodeid.partition("::")[0]
+    if path.endswith(".ipynb"):
+        SECONDS[path] += report.duration
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Print each notebook's seconds."""
+    if SECONDS:
+        terminalreporter.section("seconds a notebook")
+        for path, seconds in sorted(SECONDS.items()):
+            terminalreporter.line(f"{seconds:6.1f}  {path}")
+        terminalreporter.line(f"{sum(SECONDS.values()):6.1f}  in all")

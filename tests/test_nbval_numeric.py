@@ -1,0 +1,104 @@
+"""The comparison of stored and new outputs, alone and inside a real nbval run."""
+
+import pathlib
+import subprocess
+import sys
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook, new_output
+
+from tests.nbval_numeric import close
+
+ROOT = pathlib.Path(__file__).parent.parent
+
+
+@pytest.mark.parametrize(
+    ("stored", "computed"),
+    [
+        ("0.4421", "0.4420"),
+        ("loss 0.44 at step 5", "loss 0.45 at step 5"),
+        ("[0.1000, -0.0000]", "[0.0999, 0.0001]"),
+        ("   0.0000  1.5", "  -0.0001  1.5"),
+        ("x   9.9999", "x  10.0000"),
+        ("1.7e+38", "1.8e+38"),
+        ("1.0e-03", "9.9e-04"),
+        ("shape (6, 2)", "shape (6, 2)"),
+        (
+            '<p data-view="0123456789ab">1.50</p>',
+            '<p data-view="ba9876543210">1.51</p>',
+        ),
+        ("nan inf", "nan inf"),
+    ],
+)
+def test_one_unit_in_the_last_place_passes(stored, computed):
+    assert close(stored, computed)
+    assert close(computed, stored)
+
+
+@pytest.mark.parametrize(
+    ("stored", "computed"),
+    [
+        ("0.4421", "0.4431"),
+        ("0.4421", "0.4423"),
+        ("0.4421", "-0.4421"),
+        ("0.44", "0.4421"),
+        ("loss 0.44", "lass 0.44"),
+        ("loss 0.44 at step 5", "loss 0.44 at step 6"),
+        ("shape (6, 2)", "shape (6, 3)"),
+        ("(6, 2)", "(2, 6)"),
+        ("0.5", "0.5 0.5"),
+        ("0.5 0.6", "0.5"),
+        ("a 0.5", "a   0.5"),
+        ("0.5\n0.6", "0.5 0.6"),
+        ("torch 2.13.0", "torch 2.14.0"),
+        ("1.7e+38", "1.7e+37"),
+        ("nan", "0.5"),
+        ("\0", "0.5"),
+        ('<p data-view="0123456789ab">', '<p data-view="0123456789">'),
+    ],
+)
+def test_anything_else_fails(stored, computed):
+    assert not close(stored, computed)
+    assert not close(computed, stored)
+
+
+def run_nbval(folder, source, stored, **cell_options):
+    """pytest's exit code for a notebook of one cell with the given stored text."""
+    output = new_output("stream", name="stdout", text=stored)
+    cell = new_code_cell(source, outputs=[output], execution_count=1, **cell_options)
+    nbformat.write(new_notebook(cells=[cell]), folder / "one.ipynb")
+    (folder / "pytest.ini").touch()
+    options = ["-p", "tests.nbval_numeric", "--nbval", "--nbval-current-env"]
+    options += ["-c", str(folder / "pytest.ini"), "-p", "no:cacheprovider"]
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", *options, str(folder / "one.ipynb")],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("stored", "code", "words"),
+    [
+        ("x (6, 2) 0.4421\n", 0, "1 passed"),
+        ("x (6, 2) 0.4420\n", 0, "1 passed"),
+        ("x (6, 2) 0.4431\n", 1, "Cell outputs differ"),
+        ("y (6, 2) 0.4421\n", 1, "Cell outputs differ"),
+        ("x (6, 3) 0.4421\n", 1, "Cell outputs differ"),
+    ],
+)
+def test_nbval_uses_the_comparison(tmp_path, stored, code, words):
+    result = run_nbval(tmp_path, "print('x (6, 2) 0.4421')", stored)
+    assert result.returncode == code, result.stdout + result.stderr
+    assert words in result.stdout
+    assert "seconds a notebook" in result.stdout
+
+
+def test_an_ignored_cell_still_has_to_run(tmp_path):
+    tagged = {"metadata": {"tags": ["nbval-ignore-output"]}}
+    assert run_nbval(tmp_path, "print('a')", "b\n", **tagged).returncode == 0
+    assert run_nbval(tmp_path, "1 / 0", "b\n", **tagged).returncode == 1

@@ -1,0 +1,292 @@
+"""The notebooks' files: canonical form, anatomy, links, and the setup cell."""
+
+import copy
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import nbformat
+import pytest
+import yaml
+
+from _ext import notebooks
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+CHAPTERS = ROOT / "chapters"
+NOTEBOOKS = sorted(CHAPTERS.glob("*.ipynb"))
+LARGEST_BYTES = 500_000
+MOST_CELLS = 49
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+
+every_notebook = pytest.mark.parametrize(
+    "path", NOTEBOOKS, ids=[path.stem for path in NOTEBOOKS]
+)
+
+
+def markdown(notebook):
+    return [cell for cell in notebook.cells if cell.cell_type == "markdown"]
+
+
+def code(notebook):
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+# --- every notebook ----------------------------------------------------------------
+
+
+@every_notebook
+def test_the_file_is_canonical(path):
+    assert notebooks.problems(notebooks.read(path)) == []
+
+
+@every_notebook
+def test_formatting_changes_nothing(path, tmp_path):
+    notebook = notebooks.read(path)
+    notebooks.format_notebook(notebook)
+    notebooks.write(tmp_path / path.name, notebook)
+    assert (tmp_path / path.name).read_bytes() == path.read_bytes()
+
+
+@every_notebook
+def test_the_anatomy_of_a_chapter(path):
+    cells = notebooks.read(path).cells
+    text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    assert re.match(r"# \d+\. ", cells[0].source)
+    assert len(re.findall(r"^# ", text, re.M)) == 1
+    for part in ("**You will be able to**", "**Know first:**", "**Time:** about "):
+        assert part in cells[0].source
+    bullets = cells[0].source.partition("**You will be able to**")[2]
+    assert len(re.findall(r"^- ", bullets, re.M)) == 3
+    headings = re.findall(r"^## (.+)", text, re.M)
+    assert headings[-3:] == ["Check against PyTorch", "What to remember", "Sources"]
+    assert 3 <= len(headings) - 3 <= 8
+    assert "**Predict" in text
+    assert len(cells) <= MOST_CELLS
+    assert path.stat().st_size <= LARGEST_BYTES
+
+
+@every_notebook
+def test_a_chapter_checks_itself_against_pytorch(path):
+    notebook = notebooks.read(path)
+    start = next(
+        index
+        for index, cell in enumerate(notebook.cells)
+        if "## Check against PyTorch" in cell.source
+    )
+    checks = "\n".join(
+        cell.source for cell in notebook.cells[start:] if cell.cell_type == "code"
+    )
+    assert "torch.testing.assert_close" in checks
+
+
+@every_notebook
+def test_an_ignored_output_is_followed_by_a_cell_that_asserts(path):
+    cells = code(notebooks.read(path))
+    for cell, after in zip(cells, [*cells[1:], None], strict=True):
+        if "nbval-ignore-output" in cell.metadata.get("tags", []):
+            assert after is not None
+            assert re.search(r"\bassert(_close|_equal)?\b", after.source)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [*NOTEBOOKS, *CHAPTERS.glob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"],
+    ids=lambda path: path.name,
+)
+def test_relative_links_lead_somewhere(path):
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".ipynb":
+        text = "\n".join(cell.source for cell in markdown(notebooks.read(path)))
+    for link in LINK.findall(text):
+        if not re.match(r"(https?|mailto):|#", link):
+            assert (path.parent / link.partition("#")[0]).is_file(), link
+
+
+def test_the_table_of_contents_holds_every_page():
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    listed = {chapter["file"] for part in toc["parts"] for chapter in part["chapters"]}
+    pages = [*NOTEBOOKS, *CHAPTERS.glob("*.md")]
+    assert {toc["root"], *listed} == {f"chapters/{page.stem}" for page in pages}
+
+
+# --- the checks themselves go red --------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def good():
+    return notebooks.read(NOTEBOOKS[0])
+
+
+def set_metadata(notebook):
+    notebook.metadata["authors"] = []
+
+
+def set_kernel(notebook):
+    notebook.metadata["kernelspec"] = {"name": "my-venv", "display_name": "x"}
+
+
+def repeat_id(notebook):
+    notebook.cells[3].id = notebook.cells[4].id
+
+
+def random_id(notebook):
+    notebook.cells[3].id = "3f2a9c1e"
+
+
+def skip_a_count(notebook):
+    code(notebook)[-1].execution_count += 1
+
+
+def leave_a_cell_unrun(notebook):
+    code(notebook)[2].execution_count = None
+
+
+def change_the_setup(notebook):
+    code(notebook)[0].source = code(notebook)[0].source.replace("OWNER", "somebody")
+
+
+def drop_the_setup(notebook):
+    notebook.cells.remove(code(notebook)[0])
+
+
+def tag_oddly(notebook):
+    notebook.cells[4].metadata["tags"] = ["nbval-skip"]
+
+
+def collapse(notebook):
+    notebook.cells[4].metadata["collapsed"] = True
+
+
+def write_long_code(notebook):
+    code(notebook)[1].source += "\n# " + "x" * 80
+
+
+def write_myst(notebook):
+    markdown(notebook)[1].source += "\n\n```{note}\nHello\n```"
+
+
+def write_a_role(notebook):
+    markdown(notebook)[1].source += " See {ref}`somewhere`."
+
+
+def add_output(**output):
+    def change(notebook):
+        code(notebook)[1].outputs.append(nbformat.v4.new_output(**output))
+
+    return change
+
+
+PICTURE = {"image/png": "aGVsbG8="}
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (set_metadata, "metadata other than"),
+        (set_kernel, "metadata other than"),
+        (repeat_id, "two cells with one id"),
+        (random_id, "an id that isn't words"),
+        (skip_a_count, "execution counts"),
+        (leave_a_cell_unrun, "execution counts"),
+        (change_the_setup, "differs from the template"),
+        (drop_the_setup, "0 cells with the id 'setup'"),
+        (tag_oddly, "metadata other than tags"),
+        (collapse, "metadata other than tags"),
+        (write_long_code, "over 80 columns"),
+        (write_myst, "MyST syntax"),
+        (write_a_role, "MyST syntax"),
+        (
+            add_output(output_type="stream", name="stderr", text="Warning"),
+            "text on stderr",
+        ),
+        (
+            add_output(output_type="error", ename="ValueError", evalue="x"),
+            "an error: ValueError",
+        ),
+        (
+            add_output(output_type="display_data", data=PICTURE),
+            "a picture without a text alternative",
+        ),
+        (
+            add_output(
+                output_type="display_data",
+                data={"text/plain": "<object at 0x7f93c0ffee00>"},
+            ),
+            "an object's address",
+        ),
+        (
+            add_output(output_type="stream", name="stdout", text="/home/me/x.py"),
+            "an absolute path",
+        ),
+    ],
+    ids=lambda value: getattr(value, "__name__", None),
+)
+def test_a_spoiled_notebook_is_named(good, change, problem):
+    spoiled = copy.deepcopy(good)
+    change(spoiled)
+    assert any(problem in found for found in notebooks.problems(spoiled))
+
+
+def test_formatting_mends_the_form_and_keeps_the_content(good):
+    spoiled = copy.deepcopy(good)
+    for change in (set_metadata, set_kernel, skip_a_count, change_the_setup, collapse):
+        change(spoiled)
+    notebooks.format_notebook(spoiled)
+    assert spoiled == good
+
+
+# --- the setup cell ----------------------------------------------------------------
+
+
+def run_setup(folder, *, before="", **environment):
+    """The setup cell as a program in an empty folder; the finished process."""
+    setup = notebooks.setup_source("print('ready')")
+    return subprocess.run(
+        [sys.executable, "-c", f"{before}\n{setup}"],
+        cwd=folder,
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+MISSING = "import sys; sys.modules['helpers'] = None"
+
+
+def test_setup_finds_the_installed_book(tmp_path):
+    result = run_setup(tmp_path)
+    assert (result.returncode, result.stdout) == (0, "ready\n"), result.stderr
+
+
+def test_setup_without_a_public_address_says_so(tmp_path):
+    result = run_setup(tmp_path, before=MISSING)
+    assert result.returncode != 0
+    assert "RuntimeError: This copy of the book has no public address" in result.stderr
+
+
+def test_setup_names_the_source_that_pip_could_not_install(tmp_path):
+    missing = str(tmp_path / "nowhere")
+    result = run_setup(tmp_path, before=MISSING, BOOK_SOURCE=missing)
+    assert result.returncode != 0
+    assert f"RuntimeError: pip could not install {missing}" in result.stderr
+
+
+@pytest.mark.parametrize("text", ["", "BOOK = 'attention-one-step'"])
+def test_setup_refuses_another_package_of_that_name(tmp_path, text):
+    (tmp_path / "helpers.py").write_text(text)
+    result = run_setup(tmp_path)
+    assert result.returncode != 0
+    assert "helpers.py is not attention-one-step 0.1.0" in result.stderr
+
+
+def test_the_address_and_the_version_stand_in_one_place():
+    config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
+    import helpers
+
+    assert config["repository"]["branch"] == f"v{helpers.__version__}"
+    source = f'"git+{config["repository"]["url"]}@v{helpers.__version__}"'
+    assert source in notebooks.setup_source("")
