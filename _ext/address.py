@@ -7,7 +7,7 @@ address still holds the placeholder OWNER, they lead nowhere, so a banner says i
 PLACEHOLDER = "/OWNER/"
 BANNER = (
     "This copy of the book has no public address yet, so its Colab buttons lead "
-    "nowhere. Set <code>repository.url</code> in <code>_config.yml</code>."
+    "nowhere. Whoever publishes it sets repository.url in _config.yml."
 )
 
 

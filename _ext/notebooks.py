@@ -62,6 +62,8 @@ METADATA = {
     },
     "language_info": {"name": "python"},
 }
+# Folded on the page and in JupyterLab; on Colab the @title line folds it.
+SETUP_METADATA = {"jupyter": {"source_hidden": True}, "tags": ["hide-input"]}
 CODE_COLUMNS = 80
 TAGS = {"hide-input", "nbval-ignore-output", "raises-exception"}
 MYST = re.compile(r"^\s*(```\{|:::+\s*\{)|\{[a-z:]+\}`", re.MULTILINE)
@@ -104,6 +106,7 @@ def format_notebook(notebook):
             continue
         if cell.id == SETUP_ID:
             cell.source = setup_source(imports_of(cell.source))
+            cell.metadata = nbformat.from_dict(SETUP_METADATA)
         if cell.execution_count is not None:
             count += 1
             cell.execution_count = count
@@ -160,13 +163,17 @@ def _cell_problems(cell):
     ):
         yield "an id that isn't words joined by hyphens"
     tags = set(cell.metadata.get("tags", []))
-    if set(cell.metadata) - {"tags"} or tags - TAGS:
+    allowed = SETUP_METADATA if cell.id == SETUP_ID else {"tags"}
+    if set(cell.metadata) - set(allowed) or tags - TAGS:
         yield f"metadata other than tags from {sorted(TAGS)}: {dict(cell.metadata)}"
     if cell.cell_type == "markdown":
         if MYST.search(cell.source):
             yield "MyST syntax, which Colab shows as raw text"
         return
-    if cell.id == SETUP_ID and cell.source != setup_source(imports_of(cell.source)):
+    if cell.id == SETUP_ID and (
+        cell.source != setup_source(imports_of(cell.source))
+        or cell.metadata != SETUP_METADATA
+    ):
         yield "a setup cell that differs from the template; run make notebooks"
     if any(len(line) > CODE_COLUMNS for line in cell.source.splitlines()):
         yield f"a line of code over {CODE_COLUMNS} columns"

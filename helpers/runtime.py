@@ -129,13 +129,14 @@ def _format_matrix(matrix, rows, columns, decimals):
     # A column for the sign is always kept, so that a rounding error in one number
     # never moves the others.
     least = decimals + 3 if matrix.is_floating_point() else 0
-    lengths = [len(cell) for line in header + cells for cell in line]
-    width = max(least, *lengths) if lengths else 0
+    widths = [
+        max(least, *map(len, column)) for column in zip(*header, *cells, strict=True)
+    ]
     labels = [str(label) for label in rows] if rows is not None else [""] * len(cells)
     margin = max(map(len, labels), default=0)
     labels = [""] * len(header) + labels
     return "\n".join(
         (label.ljust(margin) + "  " if margin else "")
-        + "  ".join(cell.rjust(width) for cell in line)
+        + "  ".join(map(str.rjust, line, widths))
         for label, line in zip(labels, header + cells, strict=True)
     )

@@ -83,7 +83,7 @@ def test_a_sign_in_one_number_moves_no_other():
 def test_labels_stand_at_rows_and_columns():
     tensor = torch.tensor([[1, 2], [3, 4]])
     text = format_tensor(tensor, rows=["cat", "a"], columns=["x", "long"])
-    assert text == "        x  long\ncat     1     2\na       3     4"
+    assert text == "     x  long\ncat  1     2\na    3     4"
 
 
 def test_leading_axes_are_named():
@@ -93,7 +93,7 @@ def test_leading_axes_are_named():
 
 def test_numbers_booleans_and_infinities():
     assert format_tensor(torch.tensor(1.23456), "x", decimals=2) == "x\n1.23"
-    assert format_tensor(torch.tensor([True, False])) == " True  False"
+    assert format_tensor(torch.tensor([True, False])) == "True  False"
     assert format_tensor([float("-inf"), 1.0]) == "   -inf   1.0000"
     assert format_tensor(torch.empty(0)) == ""
 
