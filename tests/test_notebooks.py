@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from _ext import notebooks
+from tests.test_figures import FIGURES
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CHAPTERS = ROOT / "chapters"
@@ -109,6 +110,94 @@ def test_the_table_of_contents_holds_every_page():
     listed = {chapter["file"] for part in toc["parts"] for chapter in part["chapters"]}
     pages = [*NOTEBOOKS, *CHAPTERS.glob("*.md")]
     assert {toc["root"], *listed} == {f"chapters/{page.stem}" for page in pages}
+
+
+@every_notebook
+def test_every_link_of_a_chapter_stands_on_the_page_of_sources(path):
+    sources = (CHAPTERS / "sources.md").read_text(encoding="utf-8")
+    text = "\n".join(cell.source for cell in markdown(notebooks.read(path)))
+    links = {link for link in LINK.findall(text) if link.startswith("http")}
+    assert links
+    assert {link for link in links if f"]({link})" not in sources} == set()
+
+
+PROSE_NUMBER = re.compile(r"(?<![\w.§])\d+\.\d{2,}(?![\w.]*\w)")
+
+
+def unprinted(prose, shown):
+    """The numbers of the prose that no shown number rounds to."""
+    found = PROSE_NUMBER.findall(re.sub(r"\]\([^)]*\)", "", prose))
+    return [
+        number
+        for number in found
+        if not any(
+            f"{float(text):.{len(number.partition('.')[2])}f}" == number
+            for text in shown
+        )
+    ]
+
+
+def test_every_number_of_the_prose_is_printed_by_a_cell():
+    shown = set()
+    missing = {}
+    for path in NOTEBOOKS:
+        notebook = notebooks.read(path)
+        for cell in code(notebook):
+            texts = [cell.source, *(output.get("text", "") for output in cell.outputs)]
+            shown |= set(PROSE_NUMBER.findall("\n".join(texts)))
+        for cell in markdown(notebook):
+            if numbers := unprinted(cell.source, shown):
+                missing[path.stem, cell.id] = numbers
+    assert missing == {}
+
+
+def test_a_number_that_no_cell_prints_is_noticed():
+    assert unprinted("It is 0.58, or 0.5761.", {"0.5761"}) == []
+    assert unprinted("It is 0.57, or 0.5762.", {"0.5761"}) == ["0.57", "0.5762"]
+
+
+def printed_rows():
+    """The numbers of every printed line of every chapter, as tuples."""
+    number = re.compile(r"(?<![\w.])-?(?:inf|\d+(?:\.\d+)?)(?![\w.])")
+    rows = set()
+    for path in NOTEBOOKS:
+        for cell in code(notebooks.read(path)):
+            for output in cell.outputs:
+                for line in output.get("text", "").splitlines():
+                    rows.add(tuple(map(float, number.findall(line))))
+    return rows
+
+
+def figure_rows(expected):
+    """The last axis of a printed tensor, row by row; a number is a row of one."""
+    if not isinstance(expected, list):
+        return [(float(expected),)]
+    if not isinstance(expected[0], list):
+        return [tuple(map(float, expected))]
+    return [row for part in expected for row in figure_rows(part)]
+
+
+def holds(line, row):
+    """Whether the row stands in the line, up to one unit of the fourth decimal."""
+    starts = range(len(line) - len(row) + 1)
+    windows = (line[start : start + len(row)] for start in starts)
+    return any(window == pytest.approx(row, rel=0, abs=1.1e-4) for window in windows)
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_every_figure_is_printed_in_a_chapter(lines, name):
+    for row in figure_rows(FIGURES[name]["expected"]):
+        assert any(holds(line, row) for line in lines), row
+
+
+def test_a_figure_that_no_chapter_prints_is_noticed(lines):
+    assert any(holds(line, (0.9995, 0.9544, 0.9422)) for line in lines)
+    assert not any(holds(line, (0.9995, 0.9544, 0.9432)) for line in lines)
+
+
+@pytest.fixture(scope="module")
+def lines():
+    return printed_rows()
 
 
 # --- the checks themselves go red --------------------------------------------------

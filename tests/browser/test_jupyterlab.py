@@ -80,9 +80,8 @@ def test_a_notebook_runs_in_jupyterlab(chromium, lab, path):
     page = context.new_page()
     page.goto(f"{address}/lab/tree/{path.name}?reset&token={TOKEN}")
     page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
-    page.wait_for_selector(
-        ".jp-Notebook-ExecutionIndicator[data-status='idle']", timeout=60_000
-    )
+    # The status bar says so once the kernel is connected; cells run before are lost.
+    page.get_by_text("Python 3 (ipykernel) | Idle").wait_for(timeout=60_000)
     page.get_by_role("menuitem", name="Run", exact=True).click()
     page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
     deadline = time.monotonic() + RUN_SECONDS
