@@ -4,7 +4,6 @@ PYTHON ?= python3
 VENV := .venv
 READY := $(VENV)/installed
 RUN := $(VENV)/bin/python
-NOTEBOOKS := $(wildcard chapters/*.ipynb)
 
 .PHONY: help book test test-all lab notebooks clean
 
@@ -34,11 +33,11 @@ test-all: $(READY)
 	$(RUN) -m pytest -m "slow or not slow"
 
 lab: $(READY)
-	$(VENV)/bin/jupyter trust $(NOTEBOOKS)
+	$(RUN) _ext/notebooks.py trust
 	$(VENV)/bin/jupyter lab chapters
 
 notebooks: $(READY)
-	$(RUN) _ext/notebooks.py run $(NOTEBOOKS)
+	$(RUN) _ext/notebooks.py run
 
 clean:
 	rm -rf _build

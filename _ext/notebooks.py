@@ -1,7 +1,10 @@
 """Execute the book's notebooks, and keep the files in one canonical form.
 
-    python _ext/notebooks.py run chapters/*.ipynb     execute in place, and format
-    python _ext/notebooks.py format chapters/*.ipynb  only format
+    python _ext/notebooks.py run      execute in place, and format
+    python _ext/notebooks.py format   only format
+    python _ext/notebooks.py trust    sign, so that JupyterLab shows what runs by itself
+
+Each takes the notebooks to work on; where none is named, all chapters.
 
 Formatting also writes every setup cell anew: from the template below, the repository's
 address in ``_config.yml``, the version in ``helpers``, and the notebook's own imports,
@@ -18,6 +21,7 @@ import time
 import nbformat
 import yaml
 from nbclient import NotebookClient
+from nbformat.sign import NotebookNotary
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CELL_TIMEOUT_SECONDS = 300
@@ -195,13 +199,16 @@ def _cell_problems(cell):
 
 
 def main():
-    """Run or format the notebooks named on the command line."""
+    """Run, format or sign the notebooks named on the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("command", choices=("run", "format"))
-    parser.add_argument("notebooks", nargs="+", type=pathlib.Path)
+    parser.add_argument("command", choices=("run", "format", "trust"))
+    parser.add_argument("notebooks", nargs="*", type=pathlib.Path)
     arguments = parser.parse_args()
-    for path in arguments.notebooks:
+    for path in arguments.notebooks or sorted((ROOT / "chapters").glob("*.ipynb")):
         notebook = read(path)
+        if arguments.command == "trust":
+            NotebookNotary().sign(notebook)
+            continue
         format_notebook(notebook)
         if arguments.command == "run":
             started = time.perf_counter()

@@ -499,18 +499,28 @@ def test_many_heads_equal_the_wrapper_and_pytorch(bias):
             state = {key: value[rows] for key, value in layer.state_dict().items()}
             getattr(head, name).load_state_dict(state)
 
-    x = tokens(B, T, C, dtype=torch.float64)
-    output, weights = split(x, return_weights=True)
-    context, wrapper_weights = wrapper(x, return_weights=True)
-    torch.testing.assert_close(split.out_proj(context), output)
-    torch.testing.assert_close(wrapper_weights, weights)
+    x = tokens(B, T, C, dtype=torch.float64, requires_grad=True)
+    direction = torch.randn(B, T, C, dtype=torch.float64)
+
+    def gradients(output):
+        leaves = (x, split.out_proj.weight)
+        loss = (output * direction).sum()
+        return torch.autograd.grad(loss, leaves, allow_unused=True)
+
     expected, expected_weights = theirs(
         x, x, x, attn_mask=~causal_mask(T), average_attn_weights=False
     )
-    torch.testing.assert_close(output, expected)
+    (expected_gradient, _) = gradients(expected)
+    output, weights = split(x, return_weights=True)
+    context, wrapper_weights = wrapper(x, return_weights=True)
     torch.testing.assert_close(weights, expected_weights)
+    torch.testing.assert_close(wrapper_weights, weights)
     split.fused = True
-    torch.testing.assert_close(split(x), expected)
+    for result in (output, split.out_proj(context), split(x)):
+        torch.testing.assert_close(result, expected)
+        gradient, out_proj_gradient = gradients(result)
+        torch.testing.assert_close(gradient, expected_gradient)
+        assert out_proj_gradient.abs().max() > 0
 
 
 @pytest.mark.parametrize("masked", [False, True])
