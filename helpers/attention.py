@@ -31,7 +31,7 @@ def dot_product_scores(queries, keys):
 
     Source: Vaswani et al. 2017, section 3.2.1. Built by hand in chapter 1.
     """
-    validation.require_attention_shapes(queries, keys)
+    validation.require_matching(queries, keys)
     return queries @ keys.transpose(-2, -1)
 
 
@@ -49,11 +49,14 @@ def softmax(scores, dim=-1):
         weights: the shape of ``scores``. A slice of nothing but -inf gives NaN.
 
     Raises:
-        ValueError: scores without any entry along ``dim``, or not floating point.
+        ValueError: scores without any entry along ``dim``, or not floating point; a
+            ``dim`` that isn't an integer.
 
     Source: Goodfellow et al. 2016, section 4.1. Built by hand in chapter 1.
     """
     validation.require_float(scores=scores)
+    if isinstance(dim, bool) or not isinstance(dim, int):
+        raise ValueError(f"dim must be an integer, got {dim!r}")
     if not -scores.dim() <= dim < scores.dim() or scores.shape[dim] == 0:
         raise ValueError(
             f"scores must have an entry along dim {dim}, got shape "
@@ -109,13 +112,22 @@ def padding_mask(lengths, S, *, device=None):
     Source: Vaswani et al. 2017, section 3.2.3, for masking by -inf.
     """
     validation.require_integers(S=S)
-    lengths = torch.as_tensor(lengths, device=device)
-    if lengths.dim() != 1 or lengths.is_floating_point() or lengths.is_complex():
+    if isinstance(lengths, (list, tuple)):
+        named = {f"lengths[{i}]": length for i, length in enumerate(lengths)}
+        validation.require_integers(**named)
+        lengths = torch.tensor(lengths, dtype=torch.int64, device=device)
+    validation.require_tensor("lengths", lengths)
+    kind = lengths.dtype
+    whole = not (kind.is_floating_point or kind.is_complex or kind == torch.bool)
+    if lengths.dim() != 1 or not whole:
         raise ValueError(
-            f"lengths must be whole numbers with shape (B,), got {lengths.dtype} "
+            f"lengths must be whole numbers with shape (B,), got {kind} "
             f"with shape {validation.shape_of(lengths)}"
         )
-    if not ((lengths >= 1) & (lengths <= S)).all():
+    lengths = lengths.to(device=device, dtype=torch.int64)
+    if validation.may_look_at_values(lengths) and not (
+        ((lengths >= 1) & (lengths <= S)).all()
+    ):
         raise ValueError(f"lengths must lie in 1 to S = {S}, got {lengths.tolist()}")
     positions = torch.arange(S, device=lengths.device)
     return (positions < lengths.unsqueeze(-1)).unsqueeze(-2)
@@ -130,8 +142,8 @@ def scaled_dot_product_attention(queries, keys, values, *, mask=None, dropout_p=
         queries: (..., T, D)
         keys: (..., S, D)
         values: (..., S, D_v)
-        mask: (..., T, S) boolean, True = may attend; axes of size 1 broadcast, but
-            for the last, and leading axes may be left out.
+        mask: boolean, True = may attend, of shape (T, S), or with all leading axes,
+            (..., T, S); each axis but the last may be 1.
         dropout_p: probability of dropping a weight, in [0, 1); kept weights are
             divided by 1 - dropout_p.
 
@@ -141,12 +153,12 @@ def scaled_dot_product_attention(queries, keys, values, *, mask=None, dropout_p=
             to 1 where nothing was dropped.
 
     Raises:
-        ValueError: shapes that don't fit, tensors that aren't floating point, or a
-            mask with a row that may attend to nothing.
+        ValueError: shapes that don't fit, no query or no key, tensors that aren't
+            floating point, or a mask with a row that may attend to nothing.
 
     Source: Vaswani et al. 2017, section 3.2.1, equation 1. Built by hand in chapter 2.
     """
-    validation.require_attention_shapes(queries, keys, values)
+    validation.require_values(queries, keys, values)
     validation.require_probability("dropout_p", dropout_p)
     if mask is not None:
         scores_shape = (*queries.shape[:-1], keys.shape[-2])
@@ -156,7 +168,8 @@ def scaled_dot_product_attention(queries, keys, values, *, mask=None, dropout_p=
 
 def _attend(queries, keys, values, mask, dropout_p):
     """scaled_dot_product_attention on input that was checked before."""
-    scores = dot_product_scores(queries, keys) / math.sqrt(queries.shape[-1])
+    # Dividing the queries first keeps the scores of float16 from overflowing.
+    scores = dot_product_scores(queries / math.sqrt(queries.shape[-1]), keys)
     if mask is not None:
         scores = scores.masked_fill(~mask, -math.inf)
     weights = F.dropout(softmax(scores), dropout_p)
@@ -222,7 +235,7 @@ class SelfAttentionV1(nn.Module):
         self.W_key = nn.Parameter(torch.rand(d_in, d_out))
         self.W_value = nn.Parameter(torch.rand(d_in, d_out))
 
-    def forward(self, x, return_weights=False):
+    def forward(self, x, *, return_weights=False):
         """Attend from every token of ``x`` to every token of ``x``.
 
         Args:
@@ -248,6 +261,7 @@ class _Projections(nn.Module):
     def __init__(self, d_query, d_context, d_out, qkv_bias, names=("d_in", "d_in")):
         sizes = {names[0]: d_query, names[1]: d_context, "d_out": d_out}
         validation.require_integers(**sizes)
+        validation.require_booleans(qkv_bias=qkv_bias)
         super().__init__()
         self.W_query = nn.Linear(d_query, d_out, bias=qkv_bias)
         self.W_key = nn.Linear(d_context, d_out, bias=qkv_bias)
@@ -278,7 +292,7 @@ class SelfAttentionV2(_Projections):
     def __init__(self, d_in, d_out, qkv_bias=False):
         super().__init__(d_in, d_in, d_out, qkv_bias)
 
-    def forward(self, x, return_weights=False):
+    def forward(self, x, *, return_weights=False):
         """Attend from every token of ``x`` to every token of ``x``.
 
         Args:
@@ -321,7 +335,7 @@ class CausalAttention(_Projections):
         self.dropout = nn.Dropout(dropout)
         _register_causal_mask(self, context_length)
 
-    def forward(self, x, return_weights=False):
+    def forward(self, x, *, return_weights=False):
         """Attend from every token of ``x`` to itself and to the tokens before it.
 
         Args:
@@ -369,7 +383,7 @@ class MultiHeadAttentionWrapper(nn.Module):
             for _ in range(num_heads)
         )
 
-    def forward(self, x, return_weights=False):
+    def forward(self, x, *, return_weights=False):
         """Let every head attend by itself, and lay the results side by side.
 
         Args:
@@ -427,6 +441,7 @@ class MultiHeadAttention(_Projections):
     ):
         validation.require_probability("dropout", dropout)
         validation.require_heads(num_heads, d_out, "d_out")
+        validation.require_booleans(fused=fused)
         super().__init__(d_in, d_in, d_out, qkv_bias)
         self.num_heads = num_heads
         self.fused = fused
@@ -434,7 +449,7 @@ class MultiHeadAttention(_Projections):
         self.dropout = nn.Dropout(dropout)
         _register_causal_mask(self, context_length)
 
-    def forward(self, x, return_weights=False):
+    def forward(self, x, *, return_weights=False):
         """Attend from every token of ``x`` to itself and to the tokens before it.
 
         Args:
@@ -489,7 +504,7 @@ class CrossAttention(_Projections):
         self.out_proj = nn.Linear(d_out, d_out)
         self.dropout = nn.Dropout(dropout)
 
-    def forward(self, x, context, mask=None, return_weights=False):
+    def forward(self, x, context, mask=None, *, return_weights=False):
         """Attend from every token of ``x`` to the tokens of ``context``.
 
         Args:
@@ -534,9 +549,11 @@ def _check_tokens(name, tokens, width, width_name, parameter):
     validation.require_float(**{name: tokens})
     validation.require_rank(name, tokens, f"T, {width_name}")
     validation.require_width(name, tokens, width, width_name)
+    validation.require_rows(name, tokens, "T")
     both = {name: tokens, "the module's weights": parameter}
     validation.require_shared("device", **both)
-    if not validation.is_autocast(tokens.device):
+    # Autocast chooses a dtype by itself, but leaves float64 as it is.
+    if tokens.dtype == torch.float64 or not validation.is_autocast(tokens.device):
         validation.require_shared("dtype", **both)
 
 
@@ -557,11 +574,19 @@ def _register_causal_mask(module, context_length):
     module.context_length = context_length
     module.register_buffer("mask", causal_mask(context_length), persistent=False)
     module.register_load_state_dict_pre_hook(_ignore_saved_mask)
+    module.register_load_state_dict_post_hook(_renew_mask)
 
 
 def _ignore_saved_mask(module, state_dict, prefix, *_):
     """Other books' classes save their mask; it carries nothing that was learned."""
     state_dict.pop(prefix + "mask", None)
+
+
+def _renew_mask(module, _):
+    """A module made on the meta device has no mask yet when its weights come."""
+    module.mask = causal_mask(
+        module.context_length, device=module.W_query.weight.device
+    )
 
 
 def _cut_causal_mask(module, x):

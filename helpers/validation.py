@@ -5,7 +5,10 @@ where that costs no recompilation and no wrong answer: not on the ``meta`` devic
 under ``torch.compile``, export or ``vmap``.
 """
 
+import numbers
+
 import torch
+from torch._subclasses import FakeTensor
 
 
 def shape_of(tensor):
@@ -13,13 +16,16 @@ def shape_of(tensor):
     return tuple(tensor.shape)
 
 
+def require_tensor(name, tensor):
+    """It is a tensor, and not a list or an array that would have to be copied."""
+    if not isinstance(tensor, torch.Tensor):
+        raise ValueError(f"{name} must be a torch.Tensor, got {type(tensor).__name__}")
+
+
 def require_float(**tensors):
     """Each is a floating-point tensor; all share one dtype and one device."""
     for name, tensor in tensors.items():
-        if not isinstance(tensor, torch.Tensor):
-            raise ValueError(
-                f"{name} must be a torch.Tensor, got {type(tensor).__name__}"
-            )
+        require_tensor(name, tensor)
         if not tensor.is_floating_point():
             raise ValueError(
                 f"{name} must be floating point, got {tensor.dtype} with shape "
@@ -49,9 +55,19 @@ def is_autocast(device):
 
 def require_rank(name, tensor, letters):
     """The tensor has at least as many axes as ``letters`` names, such as "T, D"."""
+    require_tensor(name, tensor)
     if tensor.dim() < len(letters.split(", ")):
         raise ValueError(
             f"{name} must have shape (..., {letters}), got {shape_of(tensor)}"
+        )
+
+
+def require_rows(name, tensor, letter):
+    """There is at least one position: softmax over nothing has no weights."""
+    if tensor.shape[-2] == 0:
+        raise ValueError(
+            f"{name} must hold at least one position ({letter}), got shape "
+            f"{shape_of(tensor)}"
         )
 
 
@@ -73,34 +89,45 @@ def require_same(axis, **sizes):
         )
 
 
-def require_attention_shapes(queries, keys, values=None):
-    """(..., T, D), (..., S, D) and (..., S, D_v) with the same leading axes."""
-    tensors = {"queries": queries, "keys": keys}
-    if values is not None:
-        tensors["values"] = values
-    require_float(**tensors)
-    for name, tensor in tensors.items():
-        letters = {"queries": "T, D", "keys": "S, D", "values": "S, D_v"}[name]
-        require_rank(name, tensor, letters)
+def require_matching(queries, keys):
+    """Queries (..., T, D) and keys (..., S, D) with the same leading axes."""
+    require_float(queries=queries, keys=keys)
+    for name, tensor, letter in (("queries", queries, "T"), ("keys", keys, "S")):
+        require_rank(name, tensor, f"{letter}, D")
+        require_rows(name, tensor, letter)
     q, k = shape_of(queries), shape_of(keys)
     require_same("the last axis (D)", queries=(q[-1], q), keys=(k[-1], k))
     require_same("the leading axes", queries=(q[:-2], q), keys=(k[:-2], k))
-    if values is not None:
-        v = shape_of(values)
-        require_same("the number of rows (S)", keys=(k[-2], k), values=(v[-2], v))
-        require_same("the leading axes", keys=(k[:-2], k), values=(v[:-2], v))
+
+
+def require_values(queries, keys, values):
+    """Queries and keys that match, and values (..., S, D_v), one for each key."""
+    require_matching(queries, keys)
+    require_float(queries=queries, values=values)
+    require_rank("values", values, "S, D_v")
+    k, v = shape_of(keys), shape_of(values)
+    require_same("the number of rows (S)", keys=(k[-2], k), values=(v[-2], v))
+    require_same("the leading axes", keys=(k[:-2], k), values=(v[:-2], v))
 
 
 def require_integers(**sizes):
     """Each is a whole number of at least 1."""
     for name, size in sizes.items():
-        if isinstance(size, bool) or not isinstance(size, int) or size < 1:
+        whole = isinstance(size, numbers.Integral) and not isinstance(size, bool)
+        if not whole or size < 1:
             raise ValueError(f"{name} must be an integer of at least 1, got {size!r}")
+
+
+def require_booleans(**options):
+    """Each is True or False: a number or a tensor in its place is a slip."""
+    for name, option in options.items():
+        if not isinstance(option, bool):
+            raise ValueError(f"{name} must be True or False, got {option!r}")
 
 
 def require_probability(name, p):
     """A probability of dropping: at least 0 and less than 1."""
-    number = isinstance(p, (int, float)) and not isinstance(p, bool)
+    number = isinstance(p, numbers.Real) and not isinstance(p, bool)
     if not number or not 0 <= p < 1:
         raise ValueError(f"{name} must be a probability in [0, 1), got {p!r}")
 
@@ -118,8 +145,9 @@ def require_heads(num_heads, width, width_name):
 def require_mask(mask, shape, device):
     """Boolean, broadcastable to ``shape`` (..., T, S), and no row empty.
 
-    The last axis must be S and the one before it T or 1; leading axes are equal to
-    those of the scores, or 1, or left out.
+    The last axis must be S and the one before it T or 1. Leading axes are left out, or
+    all there, each equal to that of the scores or 1: with some of them left out, a mask
+    for each sequence could be taken for one for each head.
     """
     if not isinstance(mask, torch.Tensor) or mask.dtype != torch.bool:
         got = mask.dtype if isinstance(mask, torch.Tensor) else type(mask).__name__
@@ -128,12 +156,11 @@ def require_mask(mask, shape, device):
         )
     got = shape_of(mask)
     fits = (
-        2 <= len(got) <= len(shape)
+        len(got) in (2, len(shape))
         and got[-1] == shape[-1]
         and got[-2] in (shape[-2], 1)
         and all(
-            one in (full, 1)
-            for one, full in zip(reversed(got[:-2]), reversed(shape[:-2]), strict=False)
+            one in (full, 1) for one, full in zip(got[:-2], shape[:-2], strict=False)
         )
     )
     if not fits:
@@ -143,7 +170,7 @@ def require_mask(mask, shape, device):
         )
     if mask.device != device:
         raise ValueError(f"mask is on {mask.device}, the queries are on {device}")
-    if _may_look_at_values(mask) and not mask.any(dim=-1).all():
+    if may_look_at_values(mask) and not mask.any(dim=-1).all():
         row = (~mask.any(dim=-1)).nonzero()[0].tolist()
         raise ValueError(
             f"mask of shape {got} has a row that may attend to nothing, the first "
@@ -151,10 +178,13 @@ def require_mask(mask, shape, device):
         )
 
 
-def _may_look_at_values(tensor):
+def may_look_at_values(tensor):
     """Whether reading the tensor's values is possible here."""
-    return not (
-        tensor.is_meta
-        or torch.compiler.is_compiling()
-        or torch._C._functorch.is_batchedtensor(tensor)
-    )
+    if torch.compiler.is_compiling():
+        return False
+    functorch = torch._C._functorch
+    while functorch.is_functorch_wrapped_tensor(tensor):
+        if functorch.is_batchedtensor(tensor):
+            return False
+        tensor = functorch.get_unwrapped(tensor)
+    return not (tensor.is_meta or isinstance(tensor, FakeTensor))

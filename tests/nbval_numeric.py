@@ -1,7 +1,8 @@
 """A pytest plugin on nbval: numbers may differ by one unit in their last printed place.
 
-Everything else that a cell prints must be the same to the letter. A number is what has
-a decimal point; whole numbers are text, so a changed shape fails. nbval runs the cells
+Everything else that a cell prints must be the same to the letter. A number has digits
+on both sides of a decimal point; whole numbers are text, so a changed shape fails, and
+so is what a letter follows ("0.5s"). nbval runs the cells
 and collects the outputs; only its equality of strings is replaced.
 
 The plugin also prints how long each notebook took.
@@ -15,7 +16,9 @@ from nbval.plugin import IPyNbCell
 
 # The spaces before a number belong to it: a column stays aligned when a digit or a sign
 # comes or goes.
-NUMBER = re.compile(r"( *[-+]?)(?<![\w.])(\d+\.\d*(?:e[-+]?\d+)?)(?![\w.]*\w)", re.I)
+NUMBER = re.compile(
+    r"( *[-+]?)(?<![\w.])(\d+\.\d+(?:e[-+]?\d+)?)(?![\w.]*\w)", re.ASCII | re.I
+)
 # A View's HTML names its own content by a hash, which changes with every number in it.
 VIEW_KEY = re.compile(r'data-view="[0-9a-f]{12}"')
 
@@ -24,7 +27,7 @@ SECONDS = collections.Counter()
 
 def close(one, other):
     """Whether two texts are equal but for the last printed place of their numbers."""
-    one, other = VIEW_KEY.sub("", one), VIEW_KEY.sub("", other)
+    one, other = (VIEW_KEY.sub("data-view", text) for text in (one, other))
     groups = NUMBER.groups + 1
     if NUMBER.split(one)[::groups] != NUMBER.split(other)[::groups]:
         return False  # the text between the numbers differs
@@ -37,10 +40,16 @@ def _close_numbers(a, b):
     spaces_a, spaces_b = a[1].rstrip("+-"), b[1].rstrip("+-")
     if len(a[0]) != len(b[0]) and spaces_a != spaces_b:
         return False
-    unit_a, unit_b = _last_place(a[2]), _last_place(b[2])
-    if unit_a != unit_b and "e" not in (a[2] + b[2]).lower():
+    if ("+" in a[1]) != ("+" in b[1]) or _form(a[2]) != _form(b[2]):
         return False
-    return abs(_value(a) - _value(b)) <= max(unit_a, unit_b)
+    one_unit = max(_last_place(a[2]), _last_place(b[2]))
+    return abs(_value(a) - _value(b)) <= one_unit
+
+
+def _form(number):
+    """How many digits stand behind the point, and whether an exponent does."""
+    mantissa, exponent, _ = number.lower().partition("e")
+    return len(mantissa.partition(".")[2]), exponent
 
 
 def _value(match):

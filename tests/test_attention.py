@@ -153,7 +153,7 @@ def test_attention_equals_loops(masked):
 
 
 @pytest.mark.parametrize(
-    "shape", [(T, S), (1, S), (1, 1, 1, S), (B, 1, T, S), (B, H, T, S)]
+    "shape", [(T, S), (1, S), (1, 1, 1, S), (B, 1, 1, S), (B, 1, T, S), (B, H, T, S)]
 )
 def test_attention_equals_pytorch_under_every_shape_of_mask(shape):
     queries, keys, values = parts()
