@@ -75,7 +75,7 @@ def chromium():
         except Error as error:
             if os.environ.get("BOOK_REQUIRE_BROWSER"):
                 raise
-            reason = f"no Chromium here; run 'playwright install chromium' ({error})"
-            pytest.skip(reason)
+            why = error.message.splitlines()[0]
+            pytest.skip(f"no Chromium; run 'playwright install chromium' ({why})")
         yield browser
         browser.close()

@@ -36,6 +36,12 @@ def test_every_notebook_runs_from_its_setup_cell_on(tmp_path):
     )
     assert "No module named 'helpers'" in missing.stderr
 
+    # pip builds in the source's own folder, so it gets a copy.
+    source = tmp_path / "source"
+    shutil.copytree(ROOT / "helpers", source / "helpers")
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, source)
+
     plugin = tmp_path / "plugin"
     plugin.mkdir()
     shutil.copy(ROOT / "tests" / "nbval_numeric.py", plugin)
@@ -46,7 +52,7 @@ def test_every_notebook_runs_from_its_setup_cell_on(tmp_path):
     compared = subprocess.run(
         [python, "-m", "pytest", *options, "-c", plugin / "pytest.ini", empty],
         cwd=plugin,
-        env=os.environ | {"BOOK_SOURCE": str(ROOT), "PYTHONPATH": str(plugin)},
+        env=os.environ | {"BOOK_SOURCE": str(source), "PYTHONPATH": str(plugin)},
         capture_output=True,
         text=True,
         timeout=900,

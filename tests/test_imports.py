@@ -1,0 +1,39 @@
+"""Imports run one way, so that each module can be read and used by itself."""
+
+import ast
+import pathlib
+
+import pytest
+
+HELPERS = pathlib.Path(__file__).resolve().parent.parent / "helpers"
+MAY_IMPORT = {
+    "__init__": set(),
+    "validation": set(),
+    "attention": {"validation"},
+    "plotting": set(),
+    "runtime": set(),
+}
+ONLY_IN = {"matplotlib": {"plotting"}, "PIL": {"plotting"}}
+
+
+def imported(path):
+    """Dotted names of everything that a file imports, at its top or inside."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def test_every_module_has_its_place_in_the_order():
+    assert {path.stem for path in HELPERS.glob("*.py")} == set(MAY_IMPORT)
+
+
+@pytest.mark.parametrize("module", MAY_IMPORT)
+def test_imports_run_one_way(module):
+    names = list(imported(HELPERS / f"{module}.py"))
+    own = {name.split(".")[1] for name in names if name.startswith("helpers.")}
+    assert own <= MAY_IMPORT[module]
+    for package, homes in ONLY_IN.items():
+        if module not in homes:
+            assert not [name for name in names if name.split(".")[0] == package]
