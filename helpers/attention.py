@@ -115,8 +115,14 @@ def padding_mask(lengths, S, *, device=None):
     if isinstance(lengths, (list, tuple)):
         named = {f"lengths[{i}]": length for i, length in enumerate(lengths)}
         validation.require_integers(**named)
+        if max(lengths, default=0) > S:
+            raise ValueError(f"lengths must lie in 1 to S = {S}, got {list(lengths)}")
         lengths = torch.tensor(lengths, dtype=torch.int64, device=device)
-    validation.require_tensor("lengths", lengths)
+    if not isinstance(lengths, torch.Tensor):
+        raise ValueError(
+            "lengths must be a list, a tuple or an integer tensor, got "
+            f"{type(lengths).__name__}"
+        )
     kind = lengths.dtype
     whole = not (kind.is_floating_point or kind.is_complex or kind == torch.bool)
     if lengths.dim() != 1 or not whole:
@@ -463,16 +469,35 @@ class MultiHeadAttention(_Projections):
         Raises:
             ValueError: ``x`` of another width, rank or dtype, or too long.
         """
-        _check_layer_input(self, x)
+        queries, keys, values = self._heads(x)
         mask = _cut_causal_mask(self, x)
+        return self._output(queries, keys, values, mask, return_weights)
+
+    def _heads(self, x):
+        """Queries, keys and values of ``x``, each (..., H, T, D)."""
+        _check_layer_input(self, x)
+        return [split_heads(part, self.num_heads) for part in self._project(x, x)]
+
+    def _output(self, queries, keys, values, mask, return_weights):
+        """What ``forward`` returns, from heads and the last T rows of a causal mask.
+
+        A model that turns the heads, or that has kept earlier keys and values, steps in
+        between ``_heads`` and this.
+        """
         dropout_p = _dropout_now(self)
-        heads = [split_heads(part, self.num_heads) for part in self._project(x, x)]
         if self.fused and not return_weights:
+            # The flag is faster than the mask, but only fits where no key is earlier.
+            whole = queries.shape[-2] == keys.shape[-2]
             context = F.scaled_dot_product_attention(
-                *heads, dropout_p=dropout_p, is_causal=True
+                queries,
+                keys,
+                values,
+                attn_mask=None if whole else mask,
+                dropout_p=dropout_p,
+                is_causal=whole,
             )
             return self.out_proj(merge_heads(context))
-        context, weights = _attend(*heads, mask, dropout_p)
+        context, weights = _attend(queries, keys, values, mask, dropout_p)
         output = self.out_proj(merge_heads(context))
         return (output, weights) if return_weights else output
 
@@ -523,8 +548,9 @@ class CrossAttention(_Projections):
                 axes that differ, or a mask that doesn't fit or has an empty row.
         """
         _check_layer_input(self, x, "x", "d_query")
+        layer = self.W_key
         _check_tokens(
-            "context", context, self.W_key.in_features, "d_context", self.W_key.weight
+            "context", context, layer.in_features, "d_context", layer.weight, "S"
         )
         x_shape, context_shape = map(validation.shape_of, (x, context))
         validation.require_same(
@@ -544,12 +570,12 @@ class CrossAttention(_Projections):
         return (output, weights) if return_weights else output
 
 
-def _check_tokens(name, tokens, width, width_name, parameter):
+def _check_tokens(name, tokens, width, width_name, parameter, letter="T"):
     """Tokens (..., T, width), of the parameters' dtype and device."""
     validation.require_float(**{name: tokens})
-    validation.require_rank(name, tokens, f"T, {width_name}")
+    validation.require_rank(name, tokens, f"{letter}, {width_name}")
     validation.require_width(name, tokens, width, width_name)
-    validation.require_rows(name, tokens, "T")
+    validation.require_rows(name, tokens, letter)
     both = {name: tokens, "the module's weights": parameter}
     validation.require_shared("device", **both)
     # Autocast chooses a dtype by itself, but leaves float64 as it is.

@@ -9,7 +9,7 @@ reads on light and on dark pages.
 import base64
 import io
 
-import matplotlib
+import matplotlib.style
 import torch
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
@@ -59,7 +59,7 @@ class Picture(Figure):
 
     def _repr_mimebundle_(self, include=None, exclude=None):
         drawn, small = io.BytesIO(), io.BytesIO()
-        with matplotlib.rc_context(STYLE):
+        with matplotlib.style.context(["default", STYLE]):
             self.savefig(drawn, format="png")
         # A palette makes the file about a third as large.
         Image.open(drawn).convert("RGB").quantize(128).save(small, "png", optimize=True)
@@ -126,7 +126,7 @@ def heatmap(
         _matrix_alt(panels, titles, rows, columns, decimals),
         (width * across, (1.1 + T * 0.4) * down),
     )
-    with matplotlib.rc_context(STYLE):
+    with matplotlib.style.context(["default", STYLE]):
         grid = list(picture.subplots(down, across, squeeze=False).flat)
         for spare in grid[len(panels) :]:
             spare.axis("off")
@@ -172,7 +172,7 @@ def weight_graph(
         + "; ".join(peaks),
         (4.6, 0.8 + 0.42 * max(T, S)),
     )
-    with matplotlib.rc_context(STYLE):
+    with matplotlib.style.context(["default", STYLE]):
         axes = picture.subplots()
         for i, row in enumerate(weights.tolist()):
             for j, weight in enumerate(row):
@@ -234,7 +234,7 @@ def bars(values, *, labels, title, axis="weight", role="weights", decimals=2):
     alt = _matrix_alt(values.unsqueeze(1), titles, [axis], labels, decimals)
     size = ((0.9 + 0.55 * len(labels)) * len(values), 2.6)
     picture = Picture(alt, size)
-    with matplotlib.rc_context(STYLE):
+    with matplotlib.style.context(["default", STYLE]):
         panels = picture.subplots(1, len(values), squeeze=False, sharey=True)[0]
         for axes, row, name in zip(panels, values.tolist(), titles, strict=True):
             drawn = axes.bar(range(len(row)), row, color=COLOURS[role])
@@ -281,7 +281,7 @@ def curves(x, series, *, title, x_axis, y_axis, log=(), decimals=2):
         + "; ".join(ends),
         (5.6, 3.4),
     )
-    with matplotlib.rc_context(STYLE):
+    with matplotlib.style.context(["default", STYLE]):
         axes = picture.subplots()
         for (name, y), (colour, marker, line) in zip(
             series.items(), LINE_STYLES, strict=False

@@ -51,6 +51,26 @@ def test_a_device_that_is_not_there_is_named(monkeypatch, asked, message):
         choose_device()
 
 
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ("gpu", "^name must be a device .*'gpu'"),
+        ("cuda", "^name asks for 'cuda', which this machine doesn't have"),
+    ],
+)
+def test_a_device_asked_for_by_name_is_named_so(monkeypatch, asked, message):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(ValueError, match=message):
+        choose_device(asked)
+
+
+def test_an_empty_environment_variable_asks_for_nothing(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(torch.mps, "is_available", lambda: False)
+    monkeypatch.setenv("BOOK_DEVICE", "")
+    assert choose_device() == torch.device("cpu")
+
+
 def test_a_seed_repeats_every_stream():
     def draw():
         return random.random(), np.random.rand(), torch.rand(1).item()
@@ -60,6 +80,14 @@ def test_a_seed_repeats_every_stream():
     seed_everything(7)
     assert draw() == first
     assert draw() != first
+
+
+@pytest.mark.parametrize("seed", [0, 2**32 - 1])
+def test_the_seed_itself_goes_to_pytorch(seed):
+    seed_everything(seed)
+    drawn = torch.rand(1)
+    torch.manual_seed(seed)
+    assert drawn.equal(torch.rand(1))
 
 
 @pytest.mark.parametrize("seed", [-1, 2**32, 1.0, True, "7"])
@@ -91,6 +119,23 @@ def test_leading_axes_are_named():
     assert text == "batch 0, head 0:\n0  1\nbatch 0, head 1:\n2  3"
 
 
+def test_leading_axes_without_names_are_counted():
+    assert format_tensor(torch.zeros(1, 1, 1)) == "axis 0, index 0:\n 0.0000"
+
+
+def test_show_prints_with_every_option(capsys):
+    show(torch.zeros(1, 2, 1), rows=["a", "b"], axes=["batch"], decimals=1)
+    assert capsys.readouterr().out == "batch 0:\na   0.0\nb   0.0\n"
+
+
+def test_a_single_number_has_a_name_and_no_shape():
+    assert format_tensor(torch.tensor(0.5), "s") == "s\n0.5000"
+
+
+def test_decimals_set_the_width_too():
+    assert format_tensor(torch.zeros(1), decimals=2) == " 0.00"
+
+
 def test_numbers_booleans_and_infinities():
     assert format_tensor(torch.tensor(1.23456), "x", decimals=2) == "x\n1.23"
     assert format_tensor(torch.tensor([True, False])) == "True  False"
@@ -104,18 +149,16 @@ def test_a_tensor_with_gradient_prints_without_it(capsys):
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("shape", "options", "message"),
     [
-        ({"rows": ["a"]}, "rows must hold 2 labels .*got 1"),
-        ({"columns": "abcd"}, "columns must hold 3 labels .*got 4"),
-        ({"axes": ("batch", "head")}, "axes must name the 1 leading axes"),
+        ((2, 2, 3), {"rows": ["a"]}, "rows must hold 2 labels .*got 1"),
+        ((2, 2, 3), {"columns": "abcd"}, "columns must hold 3 labels .*got 4"),
+        ((2, 2, 3), {"axes": ("batch", "head")}, "axes must name the 1 leading axes"),
+        ((1,), {"columns": []}, "columns must hold 1 labels .*got 0"),
+        ((1,), {"rows": ["a"]}, "rows must hold None labels .*got 1"),
+        ((), {"columns": ["a"]}, "columns must hold None labels .*got 1"),
     ],
 )
-def test_labels_that_do_not_fit_are_named(options, message):
+def test_labels_that_do_not_fit_are_named(shape, options, message):
     with pytest.raises(ValueError, match=message):
-        format_tensor(torch.zeros(2, 2, 3), **options)
-
-
-def test_row_labels_for_a_vector_are_refused():
-    with pytest.raises(ValueError, match="rows must hold"):
-        format_tensor(torch.zeros(2), rows=["a", "b"])
+        format_tensor(torch.zeros(shape), **options)
