@@ -109,7 +109,8 @@ def padding_mask(lengths, S, *, device=None):
     Raises:
         ValueError: lengths that aren't whole numbers from 1 to S.
 
-    Source: Vaswani et al. 2017, section 3.2.3, for masking by -inf.
+    Source: Vaswani et al. 2017, section 3.2.3, for masking by -inf. Built by hand in
+    chapter 7.
     """
     validation.require_integers(S=S)
     if isinstance(lengths, (list, tuple)):
@@ -517,7 +518,8 @@ class CrossAttention(_Projections):
         ValueError: sizes that aren't whole numbers of at least 1, ``num_heads`` that
             doesn't divide ``d_out``, or a dropout outside [0, 1).
 
-    Source: Vaswani et al. 2017, section 3.2.3 ("encoder-decoder attention").
+    Source: Vaswani et al. 2017, section 3.2.3 ("encoder-decoder attention"). Built by
+    hand in chapter 7.
     """
 
     def __init__(self, d_query, d_context, d_out, dropout, num_heads, qkv_bias=False):

@@ -1,0 +1,161 @@
+"""N-gram models of characters: the baselines that a reader would try first."""
+
+import collections
+import itertools
+import math
+
+from helpers import validation
+
+
+class NGramModel:
+    """Predict a character from the few before it, by counting what followed them.
+
+    A model of order n looks at the n - 1 characters before; order 1 looks at none. Each
+    order's counts are mixed with the next lower order's prediction, which weighs more
+    where a context was followed by many different characters; a context that was never
+    seen leaves everything to the lower order. The lowest is uniform over the alphabet.
+    For a character c, its context h, and h′, which is h without its first character:
+
+    p(c | h) = (count(hc) + kinds(h) p(c | h′)) / (count(h) + kinds(h))
+
+    Args:
+        text: a string, or a list or tuple of them (documents); each document is read by
+            itself.
+        order: from 1 to 6.
+        alphabet: the characters that it may ever predict, a string; where left out,
+            those of ``text``.
+        start: what stands before each document, such as "\\n": read, but not scored.
+
+    Attributes:
+        order, alphabet, start: as above.
+
+    Raises:
+        ValueError: an order outside 1 to 6, no text, or a character outside the
+            alphabet.
+
+    Source: Witten and Bell 1991, method C, in the interpolated form of Chen and
+    Goodman 1998, section 2.5. Measured in chapter 9.
+    """
+
+    def __init__(self, text, order, *, alphabet=None, start=""):
+        validation.require_integers(order=order)
+        if order > 6:
+            raise ValueError(f"order must be from 1 to 6, got {order}")
+        documents = _documents(text)
+        _require_string("start", start)
+        if alphabet is None:
+            alphabet = "".join(sorted(set(start).union(*documents)))
+        _require_string("alphabet", alphabet)
+        if len(set(alphabet)) < len(alphabet):
+            raise ValueError(f"alphabet must not repeat a character, got {alphabet!r}")
+        self.order, self.alphabet, self.start = order, alphabet, start
+        for document in (start, *documents):
+            self._require_known(document)
+        self._counts = collections.Counter(
+            itertools.chain.from_iterable(map(self._grams, documents))
+        )
+        seen = collections.Counter()
+        for gram, count in self._counts.items():
+            seen[gram[:-1]] += count
+        kinds = collections.Counter(gram[:-1] for gram in self._counts)
+        self._contexts = {context: (seen[context], kinds[context]) for context in seen}
+
+    def next_probabilities(self, context):
+        """Predict what follows a context.
+
+        Args:
+            context: a string, what the document holds so far; it may be empty.
+
+        Returns:
+            probabilities: a dict from each character of the alphabet, in its order, to
+                its probability; all are positive and sum to 1.
+
+        Raises:
+            ValueError: a character outside the alphabet.
+        """
+        self._require_known(context)
+        before = self._last(self.start + context)
+        return {one: self._probability(before + one) for one in self.alphabet}
+
+    def log_probabilities(self, document):
+        """Score each character of a document, given those before it.
+
+        Args:
+            document: a string.
+
+        Returns:
+            log_probabilities: a list, one natural logarithm for each character.
+
+        Raises:
+            ValueError: a character outside the alphabet.
+        """
+        self._require_known(document)
+        padded, begin = self.start + document, len(self.start)
+        windows = (
+            padded[max(0, i + 1 - self.order) : i + 1]
+            for i in range(begin, len(padded))
+        )
+        return [math.log(self._probability(window)) for window in windows]
+
+    def nats_per_character(self, text):
+        """Average the loss over all characters of a text.
+
+        Args:
+            text: a string, or a list or tuple of them (documents); each document is
+                read by itself.
+
+        Returns:
+            loss: the mean of -log probability, in nats per character.
+
+        Raises:
+            ValueError: no text, or a character outside the alphabet.
+        """
+        scores = [self.log_probabilities(document) for document in _documents(text)]
+        return -math.fsum(map(math.fsum, scores)) / sum(map(len, scores))
+
+    def _grams(self, document):
+        """All runs of 1 to ``order`` characters that end in the document."""
+        padded, begin = self.start + document, len(self.start)
+        for size in range(1, self.order + 1):
+            for end in range(max(begin + 1, size), len(padded) + 1):
+                yield padded[end - size : end]
+
+    def _probability(self, window):
+        """The probability of the window's last character, given those before it."""
+        probability = 1 / len(self.alphabet)
+        for begin in range(len(window) - 1, -1, -1):
+            found = self._contexts.get(window[begin:-1])
+            if found is None:
+                break  # what never occurred occurs in no longer context either
+            seen, kinds = found
+            count = self._counts.get(window[begin:], 0)
+            probability = (count + kinds * probability) / (seen + kinds)
+        return probability
+
+    def _last(self, text):
+        return text[max(0, len(text) + 1 - self.order) :]
+
+    def _require_known(self, text):
+        _require_string("text", text)
+        unknown = set(text) - set(self.alphabet)
+        if unknown:
+            place = min(map(text.index, unknown))
+            raise ValueError(
+                f"text holds {text[place]!r} at position {place}, which is not in the "
+                f"alphabet {self.alphabet!r}"
+            )
+
+
+def _documents(text):
+    """One string or several, as a tuple of strings that are not all empty."""
+    documents = tuple(text) if isinstance(text, (list, tuple)) else (text,)
+    for document in documents:
+        _require_string("text", document, " or several")
+    if not any(documents):
+        raise ValueError("text must hold at least one character, got none")
+    return documents
+
+
+def _require_string(name, text, more=""):
+    if not isinstance(text, str):
+        raise ValueError(f"{name} must be a string{more}, got {type(text).__name__}")
