@@ -5,7 +5,7 @@ VENV := .venv
 READY := $(VENV)/installed
 RUN := $(VENV)/bin/python
 
-.PHONY: help book test test-all lab notebooks clean
+.PHONY: help book test test-all lab notebooks bench clean
 
 help:
 	@echo "make book       build the book from the stored outputs"
@@ -13,6 +13,7 @@ help:
 	@echo "make test-all   the same, and what is slow"
 	@echo "make lab        open the chapters in JupyterLab"
 	@echo "make notebooks  execute every notebook in place"
+	@echo "make bench      print how fast attention and generation are"
 	@echo "make clean      remove what was built, but not $(VENV)"
 
 $(READY): requirements.txt pyproject.toml
@@ -38,6 +39,9 @@ lab: $(READY)
 
 notebooks: $(READY)
 	$(RUN) _ext/notebooks.py run
+
+bench: $(READY)
+	$(RUN) -m tests.benchmarks
 
 clean:
 	rm -rf _build

@@ -74,7 +74,8 @@ class Grammar:
         floor: the lowest possible loss, in nats per character: nats per story over
             expected characters per story. It holds for whole stories, read from their
             start; a text that is cut anywhere has another floor.
-        shortest_story, longest_story: lengths in characters.
+        shortest_story: characters of the shortest story.
+        longest_story: characters of the longest story.
         alphabet: the distinct characters of all stories, sorted.
 
     Raises:

@@ -27,14 +27,16 @@ class NGramModel:
         start: what stands before each document, such as "\\n": read, but not scored.
 
     Attributes:
-        order, alphabet, start: as above.
+        order: as given.
+        alphabet: the characters that it predicts.
+        start: as given.
 
     Raises:
         ValueError: an order outside 1 to 6, no text, or a character outside the
             alphabet.
 
     Source: Witten and Bell 1991, method C, in the interpolated form of Chen and
-    Goodman 1998, section 2.5. Measured in chapter 9.
+    Goodman 1998, section 2.5.
     """
 
     def __init__(self, text, order, *, alphabet=None, start=""):

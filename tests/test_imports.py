@@ -10,10 +10,26 @@ MAY_IMPORT = {
     "__init__": set(),
     "validation": set(),
     "attention": {"validation"},
+    "language_model": {"attention", "validation"},
+    "generation": {"language_model", "validation"},
+    "batches": {"validation"},
+    "checkpoint": {"validation"},
+    "recipe": {"validation"},
+    "training": {"checkpoint", "recipe", "runtime"},
+    "tokenizer": set(),
+    "grammar": set(),
+    "little_world": {"grammar"},
+    "corpus": {"little_world", "validation"},
+    "ngram": {"validation"},
     "plotting": set(),
     "runtime": set(),
 }
-ONLY_IN = {"matplotlib": {"plotting"}, "PIL": {"plotting"}}
+ONLY_IN = {
+    "matplotlib": {"plotting"},
+    "PIL": {"plotting"},
+    "safetensors": {"checkpoint"},
+    "tqdm": {"training"},
+}
 
 
 def imported(path):

@@ -1,0 +1,318 @@
+"""Checkpoints that are there whole or not at all.
+
+A checkpoint is a folder ``step-00000100`` with three files: the weights (safetensors),
+the rest of a run's state (``torch.load`` with ``weights_only=True`` reads it, so that
+no code hides in it), and a manifest with the format's version and each file's size and
+SHA-256. It is written under another name, flushed to the disk and renamed. So a run
+that is killed at any moment leaves the checkpoint before, whole, and at most a folder
+whose name begins with a dot, which the next save removes.
+"""
+
+import dataclasses
+import hashlib
+import io
+import json
+import os
+import pathlib
+import random
+import re
+import shutil
+import warnings
+
+import numpy as np
+import safetensors.torch
+import torch
+
+from helpers import validation
+
+FORMAT = "attention-one-step checkpoint"
+VERSION = 1
+KEPT = 2
+WEIGHTS, STATE, MANIFEST = "weights.safetensors", "state.pt", "manifest.json"
+
+
+class CheckpointError(ValueError):
+    """A checkpoint that can't be read, or that belongs to another model or run."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Checkpoint:
+    """What a checkpoint holds, on the CPU.
+
+    Attributes:
+        path: the folder it was read from.
+        step: how many steps were trained.
+        weights: tensors by name, tied ones under each of their names.
+        state: the dictionary that was saved with them.
+    """
+
+    path: pathlib.Path
+    step: int
+    weights: dict
+    state: dict
+
+
+def save(directory, step, weights, state):
+    """Write a checkpoint, all of it or nothing, and keep the one before it.
+
+    Args:
+        directory: the folder that holds a run's checkpoints; made where it is missing.
+        step: how many steps were trained, at least 1.
+        weights: tensors by name, on any device, such as ``model.state_dict()``. Tied
+            tensors are written once.
+        state: a dictionary of numbers, strings, lists, tuples, dictionaries and
+            tensors. Older checkpoints than the two last, up to this step, are deleted.
+
+    Returns:
+        path: the folder that was written.
+
+    Raises:
+        ValueError: a step below 1.
+        OSError: the disk is full, or the folder can't be written to.
+    """
+    validation.require_integers(step=step)
+    directory = pathlib.Path(directory)
+    directory.mkdir(parents=True, exist_ok=True)
+    for leftover in (*directory.glob(".writing-*"), *directory.glob(".removed-*")):
+        _delete(leftover)
+    final = directory / f"step-{step:08d}"
+    writing = directory / f".writing-{final.name}"
+    writing.mkdir()
+    try:
+        _write_files(writing, step, weights, state)
+        _remove(final)
+        writing.rename(final)
+    except BaseException:
+        shutil.rmtree(writing, ignore_errors=True)
+        raise
+    _flush_folder(directory)
+    earlier = [path for number, path in _found(directory) if number <= step]
+    for path in earlier[:-KEPT]:
+        _remove(path)
+    return final
+
+
+def load(path):
+    """Read one checkpoint and check it.
+
+    Args:
+        path: the folder of the checkpoint.
+
+    Returns:
+        checkpoint: a ``Checkpoint`` on the CPU, whatever device it was saved from.
+
+    Raises:
+        CheckpointError: a file that is missing, shorter than it was or changed, a
+            folder that isn't a checkpoint, or one of another format version.
+    """
+    path = pathlib.Path(path)
+    try:
+        manifest = _read_manifest(path)
+        contents = {
+            name: _read_checked(path / name, **manifest["files"][name])
+            for name in (WEIGHTS, STATE)
+        }
+        weights = safetensors.torch.load(contents[WEIGHTS])
+        for name, same in manifest["tied"].items():
+            weights[name] = weights[same]
+        state = torch.load(
+            io.BytesIO(contents[STATE]), map_location="cpu", weights_only=True
+        )
+        return Checkpoint(path, manifest["step"], weights, state)
+    except CheckpointError:
+        raise
+    # Any other failure means the same: this isn't what ``save`` has written.
+    except Exception as error:
+        raise CheckpointError(f"{path} is no readable checkpoint: {error}") from error
+
+
+def latest(directory):
+    """Read the newest checkpoint of a folder that is whole.
+
+    Args:
+        directory: the folder that holds a run's checkpoints.
+
+    Returns:
+        checkpoint: a ``Checkpoint``, or None where there is none yet.
+
+    Raises:
+        CheckpointError: there are checkpoints, but none that can be read.
+
+    Warns:
+        UserWarning: a newer one can't be read; the warning names it and says why.
+    """
+    directory = pathlib.Path(directory)
+    if directory.exists() and not directory.is_dir():
+        raise CheckpointError(f"{directory} must be a folder of checkpoints")
+    problems = []
+    for _, path in reversed(_found(directory)):
+        try:
+            checkpoint = load(path)
+        except CheckpointError as error:
+            problems.append(str(error))
+            continue
+        if problems:
+            why = "; ".join(problems)
+            warnings.warn(f"{why}; {path} is used in its place", stacklevel=2)
+        return checkpoint
+    if problems:
+        raise CheckpointError(
+            f"{directory} holds no checkpoint that can be read: {'; '.join(problems)}; "
+            "delete the folder to start again"
+        )
+    return None
+
+
+def load_weights(model, checkpoint):
+    """Copy a checkpoint's weights into a model, on the device where the model is.
+
+    Args:
+        model: an ``nn.Module``; it is changed.
+        checkpoint: a ``Checkpoint``.
+
+    Raises:
+        CheckpointError: a weight that is missing, is unknown or has another shape. The
+            model is then as it was.
+    """
+    theirs = {name: tuple(t.shape) for name, t in checkpoint.weights.items()}
+    ours = {name: tuple(t.shape) for name, t in model.state_dict().items()}
+    for name in (*ours, *theirs):
+        if theirs.get(name) != ours.get(name):
+            there, here = theirs.get(name, "missing"), ours.get(name, "missing")
+            raise CheckpointError(
+                f"{checkpoint.path} doesn't fit the model: {name} has shape {there} "
+                f"in the checkpoint and {here} in the model"
+            )
+    model.load_state_dict(checkpoint.weights)
+
+
+def random_states(device):
+    """Where the random numbers of Python, NumPy and PyTorch stand.
+
+    Args:
+        device: a ``torch.device``; the state of its generator is part of the answer.
+
+    Returns:
+        states: a dictionary that ``save`` can write.
+    """
+    kind, keys, *rest = np.random.get_state()
+    states = {
+        "python": random.getstate(),
+        "numpy": (kind, keys.tolist(), *rest),
+        "cpu": torch.get_rng_state(),
+    }
+    if device.type == "cuda":
+        states["cuda"] = torch.cuda.get_rng_state(device)
+    elif device.type == "mps":
+        states["mps"] = torch.mps.get_rng_state()
+    return states
+
+
+def set_random_states(states, device):
+    """Put the random numbers back to where ``random_states`` found them.
+
+    Args:
+        states: from ``random_states``. A device's own state is left out where the
+            states come from another kind of device.
+        device: a ``torch.device``.
+    """
+    random.setstate(states["python"])
+    kind, keys, *rest = states["numpy"]
+    np.random.set_state((kind, np.array(keys, dtype=np.uint32), *rest))
+    torch.set_rng_state(states["cpu"])
+    if device.type == "cuda" and "cuda" in states:
+        torch.cuda.set_rng_state(states["cuda"], device)
+    elif device.type == "mps" and "mps" in states:
+        torch.mps.set_rng_state(states["mps"])
+
+
+def _found(directory):
+    """Pairs of step and path of everything named like a checkpoint, oldest first."""
+    named = ((re.fullmatch(r"step-(\d+)", p.name), p) for p in directory.glob("step-*"))
+    return sorted((int(match[1]), path) for match, path in named if match)
+
+
+def _write_files(folder, step, weights, state):
+    unique, tied = _split_tied(weights)
+    buffer = io.BytesIO()
+    torch.save(state, buffer)
+    contents = {WEIGHTS: safetensors.torch.save(unique), STATE: buffer.getvalue()}
+    files = {
+        name: {"size": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+        for name, content in contents.items()
+    }
+    manifest = {"format": FORMAT, "version": VERSION, "step": step}
+    manifest = json.dumps(manifest | {"files": files, "tied": tied}, indent=1)
+    for name, content in (*contents.items(), (MANIFEST, manifest.encode())):
+        with open(folder / name, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+    _flush_folder(folder)
+
+
+def _split_tied(weights):
+    """Tensors of their own, and for each further name of one the first name."""
+    unique, tied, first = {}, {}, {}
+    for name, tensor in weights.items():
+        place = (tensor.device, tensor.data_ptr(), tensor.shape, tensor.stride())
+        same = first.setdefault(place, name) if tensor.numel() else name
+        if same != name:
+            tied[name] = same
+        else:
+            unique[name] = tensor.detach().to("cpu", copy=True).contiguous()
+    return unique, tied
+
+
+def _read_manifest(path):
+    try:
+        manifest = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise CheckpointError(
+            f"{path} is no checkpoint: {MANIFEST} can't be read ({error})"
+        ) from error
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        raise CheckpointError(f"{path} is no checkpoint of this book's format")
+    if manifest.get("version") != VERSION:
+        raise CheckpointError(
+            f"{path} has format version {manifest.get('version')!r}, and only version "
+            f"{VERSION} can be read here"
+        )
+    return manifest
+
+
+def _read_checked(file, *, size, sha256):
+    content = file.read_bytes()
+    if len(content) != size:
+        raise CheckpointError(
+            f"{file.parent} is damaged: {file.name} must have {size} bytes, "
+            f"got {len(content)}"
+        )
+    if hashlib.sha256(content).hexdigest() != sha256:
+        raise CheckpointError(
+            f"{file.parent} is damaged: {file.name} has another SHA-256 than was saved"
+        )
+    return content
+
+
+def _flush_folder(folder):
+    """Make the names in a folder last; only POSIX can open a folder for that."""
+    if os.name == "posix":
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _remove(path):
+    """Take a checkpoint's name away before its files, so that no half of it shows."""
+    if path.exists():
+        _delete(path.rename(path.with_name(f".removed-{path.name}")))
+
+
+def _delete(path):
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink()
