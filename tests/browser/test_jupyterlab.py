@@ -67,7 +67,10 @@ def printed(cell):
 
 def saved(path, count):
     """The notebook on disk once its last cell has run and been saved, else None."""
-    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    try:
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    except json.JSONDecodeError:
+        return None  # JupyterLab is writing it right now
     last = [cell for cell in cells if cell["cell_type"] == "code"][-1]
     return notebooks.read(path) if last["execution_count"] == count else None
 
