@@ -3,7 +3,6 @@
 Shapes use the book's letters: B batch, T positions; a text is a row of character ids.
 """
 
-import contextlib
 import math
 import numbers
 
@@ -11,6 +10,7 @@ import torch
 
 from helpers import validation
 from helpers.language_model import require_ids
+from helpers.runtime import eval_mode
 
 
 def next_probabilities(logits, *, temperature=1.0, top_k=None, top_p=None):
@@ -108,7 +108,7 @@ def generate(
     validation.require_booleans(use_cache=use_cache)
     options = {"temperature": temperature, "top_k": top_k, "top_p": top_p}
     ids = prompt_ids.cpu()
-    with _eval_mode(model), torch.no_grad():
+    with eval_mode(model), torch.no_grad():
         cache = model.new_cache() if use_cache and hasattr(model, "new_cache") else None
         for _ in range(max_new_tokens):
             logits = _last_logits(model, ids, cache)
@@ -174,18 +174,6 @@ def _draw(probabilities, generator):
     sums = probabilities.cumsum(dim=-1)
     draws = torch.rand(len(sums), 1, dtype=sums.dtype, generator=generator)
     return torch.searchsorted(sums, draws * sums[:, -1:], right=True)
-
-
-@contextlib.contextmanager
-def _eval_mode(model):
-    """Eval mode, and for each module the mode it had before."""
-    modes = [(module, module.training) for module in model.modules()]
-    model.eval()
-    try:
-        yield
-    finally:
-        for module, training in modes:
-            module.training = training
 
 
 def _require_count(name, count):

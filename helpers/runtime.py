@@ -1,5 +1,6 @@
-"""The device a notebook runs on, its seed, and tidy printing of tensors."""
+"""The device a notebook runs on, its seed, eval mode, and tidy printing of tensors."""
 
+import contextlib
 import itertools
 import os
 import random
@@ -56,6 +57,22 @@ def seed_everything(seed):
     random.seed(seed)
     np.random.seed(seed)
     torch.manual_seed(seed)
+
+
+@contextlib.contextmanager
+def eval_mode(model):
+    """Eval mode inside a ``with`` block; then each module has its own mode again.
+
+    Args:
+        model: an ``nn.Module``. Its modules may be in different modes.
+    """
+    modes = [(module, module.training) for module in model.modules()]
+    model.eval()
+    try:
+        yield
+    finally:
+        for module, training in modes:
+            module.training = training
 
 
 def show(tensor, name="", *, rows=None, columns=None, axes=None, decimals=4):

@@ -98,7 +98,7 @@ def evaluate(model, data, *, batch_size=64):
     _require_fit("data", data, model)
     device = next(model.parameters()).device
     total, count = 0.0, 0
-    with _evaluating(model), torch.no_grad():
+    with runtime.eval_mode(model), torch.no_grad():
         for inputs, targets in data.all(batch_size):
             total += _loss(model, inputs, targets, device, reduction="sum").item()
             count += int((targets >= 0).sum())
@@ -161,7 +161,7 @@ def train(
         run.held_out, run.directory = held_out, checkpoint_dir
         resumed_from = run.resume(resume) if checkpoint_dir is not None else 0
         if after_step is not None and not run.step:
-            with _evaluating(model):
+            with runtime.eval_mode(model):
                 after_step(0, model)
         run.go(progress, after_step)
     model.eval()
@@ -203,7 +203,7 @@ class _Run:
                 ):
                     self.save()
                 if after_step is not None:
-                    with _evaluating(self.model):
+                    with runtime.eval_mode(self.model):
                         after_step(self.step, self.model)
 
     def _due(self, every):
@@ -327,18 +327,6 @@ def _loss(model, inputs, targets, device, reduction="mean"):
     """Cross-entropy in float32; targets of -100 are left out."""
     logits = model(inputs.to(device)).flatten(0, 1).float()
     return F.cross_entropy(logits, targets.to(device).flatten(), reduction=reduction)
-
-
-@contextlib.contextmanager
-def _evaluating(model):
-    """Eval mode for a while; each module goes back to the mode it was in."""
-    modes = [(module, module.training) for module in model.modules()]
-    model.eval()
-    try:
-        yield
-    finally:
-        for module, mode in modes:
-            module.training = mode
 
 
 @contextlib.contextmanager

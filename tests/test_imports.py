@@ -11,7 +11,7 @@ MAY_IMPORT = {
     "validation": set(),
     "attention": {"validation"},
     "language_model": {"attention", "validation"},
-    "generation": {"language_model", "validation"},
+    "generation": {"language_model", "runtime", "validation"},
     "batches": {"validation"},
     "checkpoint": {"validation"},
     "recipe": {"validation"},

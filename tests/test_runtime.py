@@ -1,12 +1,19 @@
 """helpers.runtime: the device, the seed, and tensors as text."""
 
+import contextlib
 import random
 
 import numpy as np
 import pytest
 import torch
 
-from helpers.runtime import choose_device, format_tensor, seed_everything, show
+from helpers.runtime import (
+    choose_device,
+    eval_mode,
+    format_tensor,
+    seed_everything,
+    show,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -94,6 +101,17 @@ def test_the_seed_itself_goes_to_pytorch(seed):
 def test_a_bad_seed_is_named(seed):
     with pytest.raises(ValueError, match=f"seed .*{seed!r}"):
         seed_everything(seed)
+
+
+def test_eval_mode_gives_each_module_its_own_mode_back():
+    model = torch.nn.Sequential(torch.nn.Dropout(0.5), torch.nn.Dropout(0.5)).train()
+    model[1].eval()
+    inside = []
+    with contextlib.suppress(ZeroDivisionError), eval_mode(model):
+        inside += [module.training for module in model.modules()]
+        raise ZeroDivisionError
+    assert inside == [False, False, False]
+    assert [module.training for module in model.modules()] == [True, True, False]
 
 
 def test_a_matrix_is_aligned_and_has_no_negative_zero():
