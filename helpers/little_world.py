@@ -80,8 +80,6 @@ class LittleWorld(Grammar):
 
     Raises:
         ValueError: a kind that ``WORDS`` hasn't, or words that can't be told apart.
-
-    Used in chapters 8 and 9.
     """
 
     def __init__(self, words=None):
