@@ -5,16 +5,17 @@ VENV := .venv
 READY := $(VENV)/installed
 RUN := $(VENV)/bin/python
 
-.PHONY: help book test test-all lab notebooks bench clean
+.PHONY: help book test test-all lab notebooks experiments bench clean
 
 help:
-	@echo "make book       build the book from the stored outputs"
-	@echo "make test       test the code, every notebook, the book and its pages"
-	@echo "make test-all   the same, and what is slow"
-	@echo "make lab        open the chapters in JupyterLab"
-	@echo "make notebooks  execute every notebook in place"
-	@echo "make bench      print how fast attention and generation are"
-	@echo "make clean      remove what was built, but not $(VENV)"
+	@echo "make book         build the book from the stored outputs"
+	@echo "make test         test the code, every notebook, the book and its pages"
+	@echo "make test-all     the same, and what is slow"
+	@echo "make lab          open the chapters in JupyterLab"
+	@echo "make notebooks    execute every notebook in place"
+	@echo "make experiments  train what chapters only read; rewrites helpers/recorded"
+	@echo "make bench        print how fast attention and generation are, and training"
+	@echo "make clean        remove what was built, but not $(VENV)"
 
 $(READY): requirements.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; ok = sys.version_info >= (3, 11); \
@@ -39,6 +40,9 @@ lab: $(READY)
 
 notebooks: $(READY)
 	$(RUN) _ext/notebooks.py run
+
+experiments: $(READY)
+	$(RUN) -m helpers.experiments
 
 bench: $(READY)
 	$(RUN) -m tests.benchmarks

@@ -124,13 +124,7 @@ def padding_mask(lengths, S, *, device=None):
             "lengths must be a list, a tuple or an integer tensor, got "
             f"{type(lengths).__name__}"
         )
-    kind = lengths.dtype
-    whole = not (kind.is_floating_point or kind.is_complex or kind == torch.bool)
-    if lengths.dim() != 1 or not whole:
-        raise ValueError(
-            f"lengths must be whole numbers with shape (B,), got {kind} "
-            f"with shape {validation.shape_of(lengths)}"
-        )
+    validation.require_integer_row("lengths", lengths, "B")
     lengths = lengths.to(device=device, dtype=torch.int64)
     if validation.may_look_at_values(lengths) and not (
         ((lengths >= 1) & (lengths <= S)).all()

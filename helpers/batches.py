@@ -152,6 +152,28 @@ class Documents(_Pieces):
         starts, lengths = torch.tensor(pieces).unbind(1)
         super().__init__(stream, starts.contiguous(), lengths, context_length)
 
+    @classmethod
+    def from_texts(cls, texts, tokenizer, context_length):
+        """Cut texts into batches behind the tokenizer's start character.
+
+        Args:
+            texts: strings.
+            tokenizer: with ``encode`` and a ``start_character``.
+            context_length: T at most, characters in a row.
+
+        Returns:
+            documents: a Documents.
+
+        Raises:
+            ValueError: a tokenizer without a start character, a character that it
+                doesn't know, or what ``Documents`` refuses.
+        """
+        if tokenizer.start_character is None:
+            raise ValueError("tokenizer must have a start character, got None")
+        start_id = tokenizer.encode(tokenizer.start_character)[0]
+        rows = [tokenizer.encode(text) for text in texts]
+        return cls(rows, context_length, start_id)
+
     def batch(self, batch_size, generator):
         """Draw documents (pieces, where they are cut), each as likely as any other.
 
@@ -197,13 +219,7 @@ def _as_ids(name, ids):
                 f"{type(ids).__name__} {ids!r:.60}; a tokenizer encodes text"
             )
         ids = torch.tensor(ids, dtype=torch.int64)
-    kind = ids.dtype
-    whole = not (kind.is_floating_point or kind.is_complex or kind == torch.bool)
-    if ids.dim() != 1 or not whole:
-        raise ValueError(
-            f"{name} must be whole numbers with shape (N,), got {kind} "
-            f"with shape {validation.shape_of(ids)}"
-        )
+    validation.require_integer_row(name, ids, "N")
     if not len(ids):
         raise ValueError(f"{name} must hold at least one character, got none")
     if ids.min() < 0:

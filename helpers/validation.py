@@ -118,6 +118,17 @@ def require_integers(**sizes):
             raise ValueError(f"{name} must be an integer of at least 1, got {size!r}")
 
 
+def require_integer_row(name, tensor, letter):
+    """One axis of whole numbers, of any integer dtype."""
+    kind = tensor.dtype
+    whole = not (kind.is_floating_point or kind.is_complex or kind == torch.bool)
+    if tensor.dim() != 1 or not whole:
+        raise ValueError(
+            f"{name} must be whole numbers with shape ({letter},), got {kind} "
+            f"with shape {shape_of(tensor)}"
+        )
+
+
 def require_booleans(**options):
     """Each is True or False: a number or a tensor in its place is a slip."""
     for name, option in options.items():

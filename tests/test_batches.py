@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from helpers.batches import NOTHING, Documents, Windows
+from helpers.tokenizer import CharTokenizer
 
 START = 9
 STORIES = [[1, 2, 3], [4], [5, 6, 7, 8, 1, 2, 3]]
@@ -169,3 +170,12 @@ def test_bad_draws_are_named(data):
         data.all(0)
     with pytest.raises(ValueError, match=r"generator must be .* got None"):
         data.batch(2, None)
+
+
+def test_texts_become_documents_behind_the_start_character():
+    tokenizer = CharTokenizer("\nab")
+    data = Documents.from_texts(["ab", "b"], tokenizer, 8)
+    expected = Documents([[1, 2], [2]], 8, 0)
+    assert data.fingerprint == expected.fingerprint
+    with pytest.raises(ValueError, match=r"tokenizer must have a start character"):
+        Documents.from_texts(["ab"], CharTokenizer("ab"), 8)

@@ -10,12 +10,13 @@ from torch import nn
 
 from helpers import generation
 from helpers.generation import generate, generate_text, next_probabilities
-from helpers.language_model import CharLanguageModel, TransformerConfig, TransformerLM
+from helpers.language_model import CharLanguageModel, TransformerLM
+from helpers.transformer_block import TransformerConfig
 
 B, T, VOCAB, CONTEXT = 2, 5, 7, 9
 PROBABILITIES = [0.25, 0.4, 0.05, 0.3]
 LOGITS = torch.tensor(PROBABILITIES).log()
-POSITIONS = ("learned", "rotary", "none")
+POSITIONS = ("learned", "rotary", "none", "pairs")
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -35,7 +36,14 @@ def make(positions="learned", dropout=0.0, context_length=CONTEXT):
     else:
         model = TransformerLM(
             TransformerConfig(
-                VOCAB, context_length, 12, 3, 2, dropout=dropout, positions=positions
+                VOCAB,
+                context_length,
+                12,
+                3,
+                2,
+                dropout=dropout,
+                positions="none" if positions == "pairs" else positions,
+                pair_embedding=positions == "pairs",
             )
         )
     with torch.no_grad():

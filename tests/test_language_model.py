@@ -1,4 +1,4 @@
-"""helpers.language_model: parts against oracles, models by their properties."""
+"""Language models, their blocks and their cache: against oracles, by properties."""
 
 import copy
 import dataclasses
@@ -13,16 +13,10 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from helpers import language_model
 from helpers.attention import MultiHeadAttention
-from helpers.language_model import (
-    CharLanguageModel,
-    KVCache,
-    TransformerConfig,
-    TransformerLM,
-    rotary_angles,
-    rotate,
-)
+from helpers.kv_cache import KVCache
+from helpers.language_model import CharLanguageModel, TransformerLM
+from helpers.transformer_block import TransformerConfig, rotary_angles, rotate
 
 B, T, H, D, LAYERS, VOCAB, CONTEXT = 2, 5, 3, 4, 2, 11, 9
 C = H * D
@@ -41,6 +35,7 @@ VARIANTS = {
     "no norm": {"norm": "none"},
     "no residual": {"residual": False},
     "no mlp": {"mlp": False},
+    "pairs": {"pair_embedding": True},
     "tied": {"tie_weights": True, "qkv_bias": True},
     "bare": {"norm": "none", "residual": False, "mlp": False, "positions": "none"},
     "rms alone": {"norm": "rms", "residual": False},
@@ -149,6 +144,18 @@ def test_a_transformer_is_its_parts_in_a_row():
     torch.testing.assert_close(model(ids), expected)
 
 
+def test_a_pair_adds_its_embedding_behind_the_first_character():
+    model, ids = make("pairs"), some_ids()
+    x = model.token_embedding.weight[ids] + model.position_embedding.weight[:T]
+    table = model.pair_embedding.weight.view(VOCAB, VOCAB, C)
+    for t in range(1, T):
+        x[:, t] += table[ids[:, t - 1], ids[:, t]]
+    received = []
+    model.blocks[0].register_forward_pre_hook(lambda _, args: received.append(args[0]))
+    model(ids)
+    torch.testing.assert_close(received[0], x)
+
+
 def test_norm_activation_and_residual_are_what_the_options_say():
     model, ids = livelier(make("rms alone", activation="squared_relu")), some_ids()
     x = model.token_embedding.weight[ids] + model.position_embedding.weight[:T]
@@ -188,6 +195,7 @@ def expected_count(config):
     block = norm + attention + config.mlp * (norm + mlp)
     embeddings = vocab * width * (2 - config.tie_weights)
     positions = config.context_length * width * (config.positions == "learned")
+    embeddings += vocab**2 * width * config.pair_embedding
     return embeddings + positions + config.num_layers * block + norm
 
 
@@ -479,7 +487,10 @@ def test_bad_ids_are_named(name, ids, message):
 NOT_SIZES = (0, -1, 2.0, True, "3", None, (4,))
 BAD_OPTIONS = {
     **dict.fromkeys([*SIZES, "mlp_ratio"], NOT_SIZES),
-    **dict.fromkeys(["residual", "mlp", "tie_weights", "qkv_bias"], (0, 1, "no", None)),
+    **dict.fromkeys(
+        ["residual", "mlp", "tie_weights", "qkv_bias", "pair_embedding"],
+        (0, 1, "no", None),
+    ),
     **dict.fromkeys(["positions", "norm", "activation"], ("cosine", None, 1, ["none"])),
     "dropout": (1, 1.0, -0.1, math.nan, True, "0.1", None),
 }
@@ -528,7 +539,7 @@ def test_a_config_of_numpys_numbers_can_be_written_as_json():
 
 
 def test_every_public_class_is_documented_with_its_source():
-    for name in ("CharLanguageModel", "TransformerConfig", "TransformerLM", "KVCache"):
-        documentation = getattr(language_model, name).__doc__
+    for kind in (CharLanguageModel, TransformerConfig, TransformerLM, KVCache):
+        documentation = kind.__doc__
         assert "Source: " in documentation
         assert "Raises:" in documentation

@@ -1,0 +1,243 @@
+"""What a transformer is made of: its config, rotary positions, one block.
+
+Shapes use the book's letters: B batch, T query positions, S key positions, C model
+width, H heads, D width of one head.
+"""
+
+import dataclasses
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from helpers import validation
+from helpers.attention import MultiHeadAttention
+
+CHOICES = {
+    "positions": ("learned", "rotary", "none"),
+    "norm": ("layer", "rms", "none"),
+    "activation": ("gelu", "squared_relu"),
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class TransformerConfig:
+    """What a TransformerLM is made of; it can't be changed afterwards.
+
+    Args:
+        vocab_size: number of different characters.
+        context_length: the longest text it takes, in characters.
+        d_model: C, width of the residual path.
+        num_heads: H, a divisor of ``d_model``.
+        num_layers: number of blocks.
+        dropout: probability of dropping, in [0, 1): an attention weight, or a feature
+            of the embeddings or of what a layer adds.
+        positions: "learned" embeddings, "rotary" queries and keys, or "none".
+        pair_embedding: add an embedding of each character and the one before it, from
+            a table of vocab_size² rows, to that of the character alone.
+        norm: "layer" (LayerNorm), "rms" (RMSNorm) or "none", before each layer.
+        residual: add each layer's output to its input, or replace the input.
+        mlp: follow attention by an MLP.
+        activation: "gelu" or "squared_relu", inside the MLP.
+        mlp_ratio: width of the MLP, as a multiple of ``d_model``.
+        tie_weights: take the token embeddings as the last layer's weight.
+        qkv_bias: give the query, key and value layers a bias.
+
+    Raises:
+        ValueError: an option of another type or outside its choices; ``num_heads`` that
+            doesn't divide ``d_model``; rotary positions with heads of odd width.
+
+    Source: Radford et al. 2019, section 2.3, for the order of the layers.
+    """
+
+    vocab_size: int
+    context_length: int
+    d_model: int
+    num_heads: int
+    num_layers: int
+    dropout: float = 0.0
+    positions: str = "learned"
+    pair_embedding: bool = False
+    norm: str = "layer"
+    residual: bool = True
+    mlp: bool = True
+    activation: str = "gelu"
+    mlp_ratio: int = 4
+    tie_weights: bool = False
+    qkv_bias: bool = False
+
+    def __post_init__(self):
+        sizes, switches = self._of_type(int), self._of_type(bool)
+        validation.require_integers(**sizes)
+        validation.require_booleans(**switches)
+        validation.require_probability("dropout", self.dropout)
+        for name, choices in CHOICES.items():
+            choice = getattr(self, name)
+            if not isinstance(choice, str) or choice not in choices:
+                listed = ", ".join(map(repr, choices))
+                raise ValueError(f"{name} must be one of {listed}, got {choice!r}")
+        validation.require_heads(self.num_heads, self.d_model, "d_model")
+        if self.positions == "rotary" and self.d_model // self.num_heads % 2:
+            raise ValueError(
+                "rotary positions need heads of even width, got d_model "
+                f"{self.d_model} and num_heads {self.num_heads}"
+            )
+        # NumPy's numbers become Python's, which every file format takes.
+        plain = {name: int(size) for name, size in sizes.items()}
+        for name, number in (plain | {"dropout": float(self.dropout)}).items():
+            object.__setattr__(self, name, number)
+
+    def _of_type(self, kind):
+        fields = (field for field in dataclasses.fields(self) if field.type is kind)
+        return {field.name: getattr(self, field.name) for field in fields}
+
+
+def rotary_angles(start, T, head_dim, *, base=10000.0, device=None):
+    """The angle by which each pair of features turns at each position.
+
+    position · base^(-2i / D) radians for pair i
+
+    Args:
+        start: the first position.
+        T: number of positions.
+        head_dim: D, even.
+        base: how much slower the last pair turns than the first, nearly.
+        device: where the angles are made.
+
+    Returns:
+        angles: (T, D / 2) in radians, float32.
+
+    Source: Su et al. 2021, section 3.2.2.
+    """
+    pairs = torch.arange(head_dim // 2, device=device, dtype=torch.float32)
+    positions = torch.arange(start, start + T, device=device, dtype=torch.float32)
+    return torch.outer(positions, base ** (-2 * pairs / head_dim))
+
+
+def rotate(heads, cosines, sines):
+    """Turn each pair of features in its plane; feature i pairs with i + D / 2.
+
+    A dot product of turned queries and keys depends on their distance alone.
+
+    Args:
+        heads: (..., T, D), D even.
+        cosines: (T, D / 2), of the angles.
+        sines: (T, D / 2), of the angles.
+
+    Returns:
+        turned: (..., T, D), of the dtype of ``heads``.
+
+    Source: Su et al. 2021, section 3.4.2.
+    """
+    first, second = heads.chunk(2, dim=-1)
+    cosines, sines = cosines.to(heads.dtype), sines.to(heads.dtype)
+    turned = (first * cosines - second * sines, first * sines + second * cosines)
+    return torch.cat(turned, dim=-1)
+
+
+class BlockAttention(MultiHeadAttention):
+    """MultiHeadAttention that can turn its heads and remember earlier keys."""
+
+    def forward(self, x, *, return_weights=False, turn=None, past=None):
+        """Attend from every token of ``x`` to itself and to the tokens before it.
+
+        Args:
+            x: (B, T, C); T and what ``past`` holds are at most ``context_length``.
+            return_weights: also return the weights.
+            turn: a function of queries or keys (B, H, T, D) that puts their positions
+                into them.
+            past: a function that keeps keys and values (B, H, T, D), and returns them
+                behind the earlier ones, (B, H, S, D).
+
+        Returns:
+            output: (B, T, C); with ``return_weights`` the pair of output and weights
+                (B, H, T, S), after mask and dropout.
+
+        Raises:
+            ValueError: ``x`` of another width, rank or dtype.
+        """
+        queries, keys, values = self._heads(x)
+        if turn is not None:
+            queries, keys = turn(queries), turn(keys)
+        if past is not None:
+            keys, values = past(keys, values)
+        T, S = queries.shape[-2], keys.shape[-2]
+        mask = self.mask[S - T : S, :S]
+        return self._output(queries, keys, values, mask, return_weights)
+
+
+class SquaredReLU(nn.Module):
+    """relu(x)², as in So et al. 2021, section 3."""
+
+    def forward(self, x):
+        """The shape of ``x``."""
+        return F.relu(x).square()
+
+
+class RMSNorm(nn.RMSNorm):
+    """PyTorch's, computed in its weight's dtype, under autocast too."""
+
+    def forward(self, x):
+        """The shape of ``x``."""
+        return super().forward(x.to(self.weight.dtype))
+
+
+def make_norm(config):
+    kinds = {"layer": nn.LayerNorm, "rms": RMSNorm}
+    if config.norm == "none":
+        return nn.Identity()
+    return kinds[config.norm](config.d_model, eps=1e-5)
+
+
+def _make_mlp(config):
+    hidden = config.mlp_ratio * config.d_model
+    return nn.Sequential(
+        nn.Linear(config.d_model, hidden),
+        nn.GELU() if config.activation == "gelu" else SquaredReLU(),
+        nn.Linear(hidden, config.d_model),
+    )
+
+
+class Block(nn.Module):
+    """Attention and an MLP, each behind a norm and added to the residual path.
+
+    Args:
+        config: a TransformerConfig.
+
+    Source: Radford et al. 2019, section 2.3 (the norm comes first).
+    """
+
+    def __init__(self, config):
+        super().__init__()
+        self.residual = config.residual
+        self.dropout = nn.Dropout(config.dropout)
+        self.attention_norm = make_norm(config)
+        self.attention = BlockAttention(
+            config.d_model,
+            config.d_model,
+            config.context_length,
+            config.dropout,
+            config.num_heads,
+            config.qkv_bias,
+            fused=True,
+        )
+        self.mlp_norm = make_norm(config) if config.mlp else None
+        self.mlp = _make_mlp(config) if config.mlp else None
+
+    def forward(self, x, *, return_weights=False, turn=None, past=None):
+        """Map (B, T, C) to (B, T, C); the options are those of BlockAttention.
+
+        Returns:
+            x: (B, T, C); with ``return_weights`` the pair of x and weights.
+        """
+        options = {"return_weights": return_weights, "turn": turn, "past": past}
+        result = self.attention(self.attention_norm(x), **options)
+        update, weights = result if return_weights else (result, None)
+        x = self._add(x, update)
+        if self.mlp is not None:
+            x = self._add(x, self.mlp(self.mlp_norm(x)))
+        return (x, weights) if return_weights else x
+
+    def _add(self, x, update):
+        update = self.dropout(update)
+        return x + update if self.residual else update
