@@ -5,7 +5,7 @@ VENV := .venv
 READY := $(VENV)/installed
 RUN := $(VENV)/bin/python
 
-.PHONY: help book test test-all lab notebooks experiments bench clean
+.PHONY: help book test test-all lab notebooks views experiments page-model bench clean
 
 help:
 	@echo "make book         build the book from the stored outputs"
@@ -13,7 +13,9 @@ help:
 	@echo "make test-all     the same, and what is slow"
 	@echo "make lab          open the chapters in JupyterLab"
 	@echo "make notebooks    execute every notebook in place"
+	@echo "make views        put changed ES modules into the stored views, run nothing"
 	@echo "make experiments  train what chapters only read; rewrites helpers/recorded"
+	@echo "make page-model   train the model that runs in the page"
 	@echo "make bench        print how fast attention and generation are, and training"
 	@echo "make clean        remove what was built, but not $(VENV)"
 
@@ -41,8 +43,14 @@ lab: $(READY)
 notebooks: $(READY)
 	$(RUN) _ext/notebooks.py run
 
+views: $(READY)
+	$(RUN) _ext/notebooks.py views
+
 experiments: $(READY)
 	$(RUN) -m helpers.experiments
+
+page-model: $(READY)
+	$(RUN) -m helpers.page_model
 
 bench: $(READY)
 	$(RUN) -m tests.benchmarks

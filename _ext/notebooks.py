@@ -2,6 +2,7 @@
 
     python _ext/notebooks.py run      execute in place, and format
     python _ext/notebooks.py format   only format
+    python _ext/notebooks.py views    put today's modules into the stored views
     python _ext/notebooks.py trust    sign, so that JupyterLab shows what runs by itself
 
 Each takes the notebooks to work on; where none is named, all chapters.
@@ -140,6 +141,23 @@ def execute(notebook, folder):
     client.execute()
 
 
+def views_of(notebook):
+    """The stored outputs that are views, as data by MIME type."""
+    for cell in notebook.cells:
+        for output in cell.get("outputs", ()):
+            data = output.get("data", {})
+            if data.get("text/html", "").startswith('<div class="aos-view"'):
+                yield data
+
+
+def rebuilt(stored):
+    """The HTML of a stored view with today's modules; no cell is run."""
+    sys.path.insert(0, str(ROOT))
+    from helpers.views.base import rebuild
+
+    return rebuild(stored)
+
+
 def problems(notebook):
     """What keeps a notebook from the canonical form, one sentence each."""
     found = []
@@ -156,6 +174,9 @@ def problems(notebook):
         found.append(f"execution counts {counts}")
     if ids.count(SETUP_ID) != 1:
         found.append(f"{ids.count(SETUP_ID)} cells with the id {SETUP_ID!r}")
+    for data in views_of(notebook):
+        if rebuilt(data["text/html"]) != data["text/html"]:
+            found.append("a view with another module than today's; run make views")
     for cell in notebook.cells:
         found += [f"cell {cell.id}: {problem}" for problem in _cell_problems(cell)]
     return found
@@ -201,7 +222,7 @@ def _cell_problems(cell):
 def main():
     """Run, format or sign the notebooks named on the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("command", choices=("run", "format", "trust"))
+    parser.add_argument("command", choices=("run", "format", "views", "trust"))
     parser.add_argument("notebooks", nargs="*", type=pathlib.Path)
     arguments = parser.parse_args()
     for path in arguments.notebooks or sorted((ROOT / "chapters").glob("*.ipynb")):
@@ -210,6 +231,9 @@ def main():
             NotebookNotary().sign(notebook)
             continue
         format_notebook(notebook)
+        if arguments.command == "views":
+            for data in views_of(notebook):
+                data["text/html"] = rebuilt(data["text/html"])
         if arguments.command == "run":
             started = time.perf_counter()
             execute(notebook, path.parent)

@@ -53,7 +53,9 @@ class Size:
     characters: int
 
 
+#: What is recorded and shown.
 FULL = Size(steps=2_400, stories=1_000, variants=100, characters=240)
+#: What a test repeats.
 SHORT = Size(steps=20, stories=20, variants=4, characters=8)
 
 

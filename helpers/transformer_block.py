@@ -183,6 +183,7 @@ class RMSNorm(nn.RMSNorm):
 
 
 def make_norm(config):
+    """The norm that a TransformerConfig names, an ``nn.Module`` of its own."""
     kinds = {"layer": nn.LayerNorm, "rms": RMSNorm}
     if config.norm == "none":
         return nn.Identity()

@@ -5,10 +5,12 @@ on both sides of a decimal point; whole numbers are text, so a changed shape fai
 so is what a letter follows ("0.5s"). nbval runs the cells
 and collects the outputs; only its equality of strings is replaced.
 
-The plugin also prints how long each notebook took.
+Notebooks run as ``make notebooks`` runs them, without progress bars and widgets. The
+plugin also prints how long each notebook took.
 """
 
 import collections
+import os
 import re
 from decimal import Decimal
 
@@ -71,6 +73,11 @@ class Printed(str):
 
     def __ne__(self, other):
         return not self == other
+
+
+def pytest_configure(config):
+    """Kernels inherit this."""
+    os.environ["BOOK_STATIC"] = "1"
 
 
 def pytest_itemcollected(item):

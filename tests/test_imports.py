@@ -35,13 +35,24 @@ MAY_IMPORT = {
         "tokenizer",
         "training",
     },
+    "page_model": {
+        "batches",
+        "corpus",
+        "language_model",
+        "little_world",
+        "presets",
+        "probes",
+        "tokenizer",
+        "training",
+    },
     "plotting": set(),
     "runtime": set(),
 }
 ONLY_IN = {
     "matplotlib": {"plotting"},
     "PIL": {"plotting"},
-    "safetensors": {"checkpoint"},
+    "safetensors": {"checkpoint", "page_model"},
+    "ipywidgets": {"views"},
     "tqdm": {"training"},
 }
 
@@ -57,6 +68,8 @@ def imported(path):
 
 def test_every_module_has_its_place_in_the_order():
     assert {path.stem for path in HELPERS.glob("*.py")} == set(MAY_IMPORT)
+    folders = {path.parent.name for path in HELPERS.glob("*/*.py")}
+    assert folders == {"views"}
 
 
 @pytest.mark.parametrize("module", MAY_IMPORT)
@@ -66,4 +79,16 @@ def test_imports_run_one_way(module):
     assert own <= MAY_IMPORT[module]
     for package, homes in ONLY_IN.items():
         if module not in homes:
+            assert not [name for name in names if name.split(".")[0] == package]
+
+
+@pytest.mark.parametrize(
+    "path", sorted((HELPERS / "views").glob("*.py")), ids=lambda path: path.stem
+)
+def test_views_know_tensors_and_no_models(path):
+    names = list(imported(path))
+    own = {name.split(".")[1] for name in names if name.startswith("helpers.")}
+    assert own <= {"attention", "validation", "views"}
+    for package, homes in ONLY_IN.items():
+        if "views" not in homes:
             assert not [name for name in names if name.split(".")[0] == package]

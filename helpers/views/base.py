@@ -1,0 +1,196 @@
+"""What every view is made of: HTML that needs no kernel and no network.
+
+A notebook shows a view as a table of its numbers, an ES module, the view's state as
+JSON and a few lines that start it. Where no script runs, the table is what is left. The
+module is put together from the files beside this one: an ``import`` of another of them
+is replaced by that file.
+"""
+
+import functools
+import hashlib
+import html
+import json
+import math
+import pathlib
+import re
+from dataclasses import dataclass
+
+FOLDER = pathlib.Path(__file__).resolve().parent
+IMPORT = re.compile(r'^import \{[^}]*\} from "\./([a-z_]+)\.js";\n', re.MULTILINE)
+START = """
+{
+  const view = document.querySelector('[data-view="%s"]:not([data-live])');
+  if (view) {
+    view.dataset.live = "";
+    render({ state: %s, el: mount(view) });
+  }
+}
+"""
+# What a notebook has stored of a view.
+STORED = re.compile(
+    r'<div class="aos-view" data-view="[0-9a-f]{12}" data-module="(?P<module>\w+)">\n'
+    r'<p class="title">(?P<title>.*?)</p>\n'
+    r"<details open><summary>The numbers as a table</summary>\n(?P<tables>.*?)\n"
+    r'</details>\n</div>\n<script type="module">\n.*'
+    r"    render\(\{ state: (?P<state>[^\n]*), el: mount\(view\) \}\);\n  \}\n\}\n"
+    r"</script>",
+    re.DOTALL,
+)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of the numbers that a view starts with.
+
+    Args:
+        caption: what it shows.
+        cells: rows of strings and numbers; numbers get ``decimals`` places.
+        columns: a heading for each column, or None.
+        rows: a heading for each row, or None.
+        decimals: digits behind the point.
+    """
+
+    caption: str
+    cells: list
+    columns: list | None = None
+    rows: list | None = None
+    decimals: int = 4
+
+    def to_html(self):
+        """The table as HTML; every text in it is escaped."""
+        lines = [f"<table><caption>{html.escape(self.caption)}</caption>"]
+        if self.columns is not None:
+            corner = [] if self.rows is None else [""]
+            heads = (f'<th scope="col">{_text(name)}</th>' for name in self.columns)
+            lines.append(f"<tr>{''.join(['<td></td>'] * len(corner))}{''.join(heads)}")
+        for index, row in enumerate(self.cells):
+            head = ""
+            if self.rows is not None:
+                head = f'<th scope="row">{_text(self.rows[index])}</th>'
+            cells = "".join(f"<td>{_text(cell, self.decimals)}</td>" for cell in row)
+            lines.append(f"<tr>{head}{cells}")
+        return "\n".join([*lines, "</table>"])
+
+
+class View:
+    """Something on the page that a reader moves, without a kernel.
+
+    Args:
+        module: the name of an ES module in this folder; its ``render({state, el})``
+            draws into the element ``el``.
+        title: what the view is, in a few words.
+        state: what the module gets: dicts, lists, strings, numbers, booleans.
+        tables: what a reader sees where no script runs, and folded up elsewhere.
+        decimals: digits behind the point of the state's floating-point numbers.
+    """
+
+    def __init__(self, module, title, state, tables, *, decimals=4):
+        self.module, self.title, self.state = module, title, state
+        self.tables, self.decimals = tuple(tables), decimals
+
+    def __repr__(self):
+        return f"<view {self.module}: {self.title}>"
+
+    def _repr_html_(self):
+        return _assemble(
+            self.module,
+            _text(self.title),
+            "\n".join(table.to_html() for table in self.tables),
+            to_json(self.state, self.decimals),
+        )
+
+
+def _assemble(module, title, tables, state):
+    """A view's HTML, of texts that are escaped already."""
+    script = bundle(module)
+    key = hashlib.sha256(f"{script}{state}".encode()).hexdigest()[:12]
+    script += START % (key, state)
+    if "</script" in script.lower() or "<!--" in script:
+        raise ValueError(f"{module}.js must not hold </script or <!--")
+    return (
+        f'<div class="aos-view" data-view="{key}" data-module="{module}">\n'
+        f'<p class="title">{title}</p>\n'
+        f"<details open><summary>The numbers as a table</summary>\n{tables}\n"
+        f'</details>\n</div>\n<script type="module">\n{script}</script>'
+    )
+
+
+def rebuild(stored):
+    """Put today's modules into a stored view; its state and its tables stay.
+
+    Args:
+        stored: the HTML of a View.
+
+    Returns:
+        html: what the same View gives now.
+
+    Raises:
+        ValueError: HTML that isn't a view's.
+    """
+    found = STORED.fullmatch(stored)
+    if found is None:
+        raise ValueError(f"stored must be the HTML of a view, got {stored[:60]!r}")
+    return _assemble(*found.group("module", "title", "tables", "state"))
+
+
+def to_json(value, decimals=4):
+    """Write a state as JSON whose text is the same on every machine.
+
+    Floating-point numbers get a fixed number of decimals, so that a comparison knows
+    their last place. No ``<`` is left that could end a script early.
+
+    Args:
+        value: dicts with strings as keys, lists, tuples, strings, numbers, booleans,
+            None.
+        decimals: digits behind the point.
+
+    Returns:
+        text: one line.
+
+    Raises:
+        ValueError: anything else, or a number that isn't finite.
+    """
+    if isinstance(value, bool) or value is None or isinstance(value, (int, str)):
+        return json.dumps(value).replace("<", "\\u003c")
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise ValueError(f"a state must hold finite numbers, got {value}")
+        return f"{value:z.{decimals}f}"
+    if isinstance(value, (list, tuple)):
+        return f"[{','.join(to_json(one, decimals) for one in value)}]"
+    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+        pairs = (f"{to_json(k)}:{to_json(v, decimals)}" for k, v in value.items())
+        return f"{{{','.join(pairs)}}}"
+    raise ValueError(f"a state must hold plain values, got {type(value).__name__}")
+
+
+@functools.cache
+def bundle(name):
+    """The text of an ES module and of all that it imports, each file once.
+
+    Args:
+        name: a file in this folder, without its ending.
+
+    Returns:
+        script: a module without imports and exports.
+    """
+    texts, seen = [], set()
+
+    def visit(one):
+        if one in seen:
+            return
+        seen.add(one)
+        text = (FOLDER / f"{one}.js").read_text(encoding="utf-8")
+        for other in IMPORT.findall(text):
+            visit(other)
+        texts.append(re.sub(r"^export ", "", IMPORT.sub("", text), flags=re.MULTILINE))
+
+    visit("lib")  # it mounts every view
+    visit(name)
+    return "\n".join(texts)
+
+
+def _text(value, decimals=4):
+    if isinstance(value, float):
+        value = f"{value:z.{decimals}f}"
+    return html.escape(str(value))

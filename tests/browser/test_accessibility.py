@@ -1,0 +1,38 @@
+"""axe finds nothing to mend, on any page, in either theme."""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from tests.browser.test_pages import THEMES
+from tests.test_book import PAGES
+
+
+def violations(page):
+    """What axe has found: the rule, its places and why."""
+    # Preloading would fetch style sheets again, which fails from file://.
+    found = Axe().run(page, options={"preload": False}).response["violations"]
+    return [
+        (one["id"], node["html"][:200], node["failureSummary"])
+        for one in found
+        for node in one["nodes"]
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("path", PAGES)
+def test_a_page_is_accessible(chromium, site, path, theme):
+    context = chromium.new_context(color_scheme=theme)
+    page = context.new_page()
+    page.goto(f"{site.as_uri()}/{path}.html")
+    # The tables that views fold away belong to the page, too.
+    page.evaluate("document.querySelectorAll('details').forEach((d) => d.open = true)")
+    assert violations(page) == []
+    context.close()
+
+
+def test_a_picture_without_words_is_noticed(chromium):
+    page = chromium.new_page()
+    page.set_content('<html lang="en"><title>A page</title><main><img src="x"></main>')
+    assert "image-alt" in [rule for rule, *_ in violations(page)]
+    page.close()

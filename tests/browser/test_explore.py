@@ -1,0 +1,139 @@
+"""``explore`` on a page: sliders moved by keyboard, frames as Python has them."""
+
+import pytest
+import torch
+
+from helpers.views import Line, Table, explore
+
+WIDTHS = [2, 8, 32]
+KINDS = ["normal", "uniform"]
+STEPS = [1, 10, 100]
+
+
+def numbers_of(width, kind):
+    """Three numbers that only PyTorch has."""
+    generator = torch.Generator().manual_seed(width)
+    draw = torch.randn if kind == "normal" else torch.rand
+    return draw(3, generator=generator).mul(width**0.5).tolist()
+
+
+def frame(width, kind, doubled):
+    first, second, third = (
+        (1 + doubled) * number for number in numbers_of(width, kind)
+    )
+    return [
+        f"{kind} of {width}",
+        first,
+        {"second": second, "third": third},
+        Table("both", [[first, second]], columns=["one", "two"], rows=["row"]),
+        Line(STEPS, {"up": [first, second, third], "down": [third, second, first]},
+             "step", "size", log_x=True),
+    ]  # fmt: skip
+
+
+MOVES = [
+    ([], (2, "normal", False)),
+    ([("width", "ArrowRight", 1)], (8, "normal", False)),
+    ([("width", "End", 1), ("width", "ArrowLeft", 1)], (8, "normal", False)),
+    ([("kind", "ArrowRight", 3)], (2, "uniform", False)),
+    ([("doubled", "ArrowRight", 1)], (2, "normal", True)),
+    (
+        [("width", "End", 1), ("kind", "End", 1), ("doubled", "End", 1)],
+        (32, "uniform", True),
+    ),
+]
+
+
+@pytest.fixture
+def shown(show_views):
+    choices = {"width": WIDTHS, "kind": KINDS, "doubled": [False, True]}
+    return show_views(explore(frame, title="Random numbers", decimals=2, **choices))
+
+
+@pytest.mark.parametrize(("moves", "values"), MOVES)
+def test_the_frame_is_what_the_function_returns(shown, moves, values):
+    for name, key, times in moves:
+        shown.press(name, key, times)
+    text, first, bars, table, line = frame(*values)
+    assert shown.value("part 0") == text
+    assert shown.value("part 1") == f"{first:z.2f}"
+    for i, number in enumerate(bars.values()):
+        assert shown.value(f"bar 2 {i}") == f"{number:z.2f}"
+    for i, number in enumerate(table.cells[0]):
+        assert shown.value(f"cell 3 0 {i}") == f"{number:z.4f}"
+    for i, y in enumerate(line.y.values()):
+        assert shown.value(f"first 4 {i}") == f"{y[0]:z.2f}"
+        assert shown.value(f"last 4 {i}") == f"{y[-1]:z.2f}"
+    width, kind, doubled = values
+    sentence = shown.value("sentence").replace("\u2068", "").replace("\u2069", "")
+    assert f"width {width} and kind {kind} and doubled {doubled}:" in sentence
+    best = max(bars, key=bars.get)
+    assert f"{best} is largest, {bars[best]:z.2f}" in sentence
+    up = line.y["up"]
+    assert f"up from {up[0]:z.2f} to {up[-1]:z.2f}" in sentence
+    assert shown.page.locator("[aria-live]").count() == 1
+
+
+def test_all_controls_were_moved(shown):
+    for name in ("width", "kind", "doubled"):
+        before = shown.value("part 1")
+        shown.press(name, "End")
+        assert shown.value("part 1") != before
+        valuetext = shown.control(name).get_attribute("aria-valuetext")
+        assert valuetext == {"width": "32", "kind": "uniform", "doubled": "True"}[name]
+    assert shown.moved == shown.controls()
+
+
+@pytest.mark.parametrize(
+    ("moves", "values"), [MOVES[0], MOVES[5]], ids=["at first", "at last"]
+)
+def test_bars_and_curves_are_drawn_on_one_scale(shown, moves, values):
+    for name, key, times in moves:
+        shown.press(name, key, times)
+    frames = [frame(w, k, d) for w in WIDTHS for k in KINDS for d in (False, True)]
+    bars, line = frame(*values)[2], frame(*values)[4]
+
+    reach = [number for one in frames for number in one[2].values()] + [0]
+    low, high = min(reach), max(reach)
+    drawn = shown.page.locator(".live td[aria-hidden] > div")
+    cell = shown.page.locator(".live td[aria-hidden]").first.evaluate(
+        "(td) => { const { paddingLeft, paddingRight, borderLeftWidth } ="
+        " getComputedStyle(td); const box = td.getBoundingClientRect(); return"
+        " [box.x + parseFloat(paddingLeft), td.clientWidth"
+        " - parseFloat(paddingLeft) - parseFloat(paddingRight)]; }"
+    )
+    for i, number in enumerate(bars.values()):
+        box = drawn.nth(i).bounding_box()
+        start = cell[0] + cell[1] * (min(number, 0) - low) / (high - low)
+        assert box["x"] == pytest.approx(start, abs=2)
+        width = cell[1] * abs(number) / (high - low)
+        assert box["width"] == pytest.approx(width, abs=2)
+
+    reach = [number for one in frames for y in one[4].y.values() for number in y]
+    low, high = min([*reach, 0]), max(reach)
+    words = shown.page.locator(".live svg text").all_text_contents()
+    assert words == [f"{high:.2f}", f"{low:.2f}", "1", "100", "step"]
+    heads = shown.page.locator('.live th[scope="col"]').all_text_contents()
+    assert heads == ["one", "two", "first", "last"]
+    for i, y in enumerate(line.y.values()):
+        path = shown.page.locator(f'.live [data-value="curve 4 {i}"]').get_attribute(
+            "d"
+        )
+        points = [tuple(map(float, p.split())) for p in path[1:].split("L")]
+        assert [x for x, _ in points] == pytest.approx([52, 191, 330], abs=0.1)
+        down = [12 + 164 * (high - number) / (high - low) for number in y]
+        assert [y for _, y in points] == pytest.approx(down, abs=1)
+
+
+def test_a_missing_number_leaves_a_gap(show_views):
+    line = Line(range(5), [1.0, 2.0, float("nan"), 4.0, 0.0], "x", "y")
+    shown = show_views(explore(lambda a: line, title="t", a=[1, 2]))
+    path = shown.page.locator('.live [data-value="curve 0 0"]').get_attribute("d")
+    assert path == "M52.0 135.0L121.5 94.0M260.5 12.0L330.0 176.0"
+
+
+def test_words_alone_are_named_by_their_values(show_views):
+    shown = show_views(explore(lambda a: f"text {a}", title="t", a=["x", "y"]))
+    shown.press("a", "ArrowRight")
+    assert shown.value("part 0") == "text y"
+    assert "Shown above: \u2068a\u2069 \u2068y\u2069." in shown.value("sentence")

@@ -1,0 +1,248 @@
+"""The model in the page: its numbers are PyTorch's, and it is quick enough."""
+
+import contextlib
+import functools
+import json
+
+import pytest
+import torch
+
+from helpers import corpus, page_model, probes, views
+from helpers.generation import next_probabilities
+from helpers.little_world import LittleWorld
+from helpers.views.base import bundle, to_json
+
+STORIES = corpus.load("little-world", train_stories=1, held_out_stories=40).held_out
+PROMPTS = {"a colour": 'Eve hid a red top. The pig dances. "Look, a ', "nothing": ""}
+
+
+@functools.cache
+def loaded():
+    return page_model.load_page_model()
+
+
+def shown_model():
+    """The view as the chapter shows it."""
+    model, tokenizer = loaded()
+    first = torch.tensor([tokenizer.encode("\n" + PROMPTS["a colour"])])
+    world = LittleWorld()
+    questions = [(story, world.read(story)[1]) for story in STORIES[:3]]
+    with torch.no_grad():
+        expected = model(first)[0, -1].softmax(-1)
+    config, weights, alphabet = page_model.parts()
+    return views.model_in_the_page(
+        config,
+        weights,
+        alphabet,
+        prompts=PROMPTS,
+        questions=questions,
+        expected=expected,
+    )
+
+
+def in_the_page(shown, body):
+    """Run JavaScript beside the modules, with a model of the committed weights."""
+    state = to_json(shown_model().state)
+    script = f"{bundle('page_model')}\nconst model = transformer({state});\n{body}"
+    return shown.page.evaluate(f"() => {{ {script} }}")
+
+
+@contextlib.contextmanager
+def silenced(layer, head):
+    """The committed model with one head that adds nothing."""
+    model, _ = loaded()
+    width = model.config.d_model // model.config.num_heads
+
+    def silence(module, inputs):
+        context = inputs[0].clone()
+        context[..., head * width : (head + 1) * width] = 0
+        return (context,)
+
+    out_proj = model.blocks[layer].attention.out_proj
+    hook = out_proj.register_forward_pre_hook(silence)
+    yield
+    hook.remove()
+
+
+@pytest.fixture
+def blank(show_views):
+    return show_views()
+
+
+def test_logits_equal_those_of_pytorch_at_500_positions(blank):
+    model, tokenizer = loaded()
+    stream = tokenizer.encode("\n" + "".join(STORIES))
+    generator = torch.Generator().manual_seed(0)
+    last_start = len(stream) - model.context_length
+    windows = [
+        stream[start : start + model.context_length]
+        for start in torch.randint(last_start, (8,), generator=generator).tolist()
+    ]
+    found = in_the_page(
+        blank,
+        f"""return {json.dumps(windows)}.map((ids) => {{
+            const cache = model.newCache();
+            return ids.map((id) => Array.from(model.read(cache, [id]).logits));
+        }});""",
+    )
+    with torch.no_grad():
+        expected = model(torch.tensor(windows))
+    found = torch.tensor(found)
+    places = torch.randperm(expected.shape[0] * expected.shape[1], generator=generator)
+    chosen = places[:500]
+    found, expected = found.flatten(0, 1)[chosen], expected.flatten(0, 1)[chosen]
+    assert (found - expected).abs().max() < 1e-3
+    assert torch.equal(found.argmax(-1), expected.argmax(-1))
+
+
+def test_weights_of_every_head_equal_those_of_pytorch(blank):
+    model, tokenizer = loaded()
+    ids = tokenizer.encode("\n" + STORIES[0])
+    maps = in_the_page(blank, f"return model.read(model.newCache(), {ids}).maps;")
+    with torch.no_grad():
+        _, expected = model(torch.tensor([ids]), return_weights=True)
+    for t, rows in enumerate(maps):
+        for layer, heads in enumerate(rows):
+            row = expected[layer][0, :, t, : t + 1]
+            found = torch.tensor(heads, dtype=torch.float32)
+            torch.testing.assert_close(found, row, rtol=0, atol=1e-4)
+
+
+def test_a_text_behind_the_context_is_read_anew_from_its_last_characters(blank):
+    model, tokenizer = loaded()
+    ids = tokenizer.encode(("\n" + "".join(STORIES))[: model.context_length + 9])
+    found = in_the_page(
+        blank, f"return Array.from(model.read(model.newCache(), {ids}).logits);"
+    )
+    with torch.no_grad():
+        expected = model(torch.tensor([ids[-model.context_length :]]))[0, -1]
+    torch.testing.assert_close(torch.tensor(found), expected, rtol=0, atol=1e-3)
+
+
+@pytest.mark.parametrize("cut", [(0, 1), (1, 3)])
+def test_a_head_that_is_off_adds_nothing(blank, cut):
+    layer, head = cut
+    model, tokenizer = loaded()
+    ids = tokenizer.encode("\n" + STORIES[0])
+    found = in_the_page(
+        blank,
+        f"return Array.from(model.read(model.newCache(), {ids}, "
+        f"new Set(['{layer}.{head}'])).logits);",
+    )
+    with silenced(layer, head), torch.no_grad():
+        expected = model(torch.tensor([ids]))[0, -1]
+    torch.testing.assert_close(torch.tensor(found), expected, rtol=0, atol=1e-3)
+
+
+def test_it_writes_at_least_800_characters_a_second(blank):
+    seconds = min(
+        in_the_page(
+            blank,
+            """const began = performance.now();
+            for (let story = 0; story < 8; story += 1) {
+                const cache = model.newCache();
+                let { logits } = model.read(cache, [0]);
+                for (let i = 0; i < 99; i += 1) {
+                    const p = nextProbabilities(Array.from(logits), { temperature: 1 });
+                    logits = model.read(cache, [drawFrom(p, Math.random)]).logits;
+                }
+            }
+            return (performance.now() - began) / 1000;""",
+        )
+        for _ in range(3)
+    )
+    print(f"{800 / seconds:.0f} characters a second")
+    assert 800 / seconds >= 800
+
+
+def probabilities(text, **options):
+    model, tokenizer = loaded()
+    with torch.no_grad():
+        logits = model(torch.tensor([tokenizer.encode("\n" + text)]))[0, -1]
+    return next_probabilities(logits.double(), **options)
+
+
+def compare_next(shown, text, **options):
+    expected = probabilities(text, **options)
+    best = expected.topk(3)
+    for place in range(3):
+        assert shown.number(f"probability {place}") == pytest.approx(
+            float(best.values[place]), abs=0.0051
+        )
+    names = {" ": "space", "\n": "end of story"}
+    letter = loaded()[1].alphabet[int(best.indices[0])]
+    assert shown.value("next 0") == names.get(letter, letter)
+
+
+def weights_row(text, layer, head, asked):
+    model, tokenizer = loaded()
+    ids = torch.tensor([tokenizer.encode("\n" + text)])
+    with torch.no_grad():
+        _, weights = model(ids, return_weights=True)
+    return weights[layer][0, head, asked]
+
+
+def compare_sentence(shown, text, layer, head, asked):
+    row = weights_row(text, layer, head, asked)
+    said = shown.value("sentence")
+    assert f"Layer {layer + 1}, head {head + 1}" in said
+    assert f"at {int(row.argmax())} the most, {row.max():.2f}" in said
+
+
+def test_every_control_moves_what_pytorch_says_it_moves(show_views):
+    shown = show_views(shown_model())
+    text = PROMPTS["a colour"]
+    compare_next(shown, text)
+
+    shown.choose("prompts", "nothing")
+    compare_next(shown, "")
+    text = "Ann has a red cup. The cats near the dog sleep"
+    shown.type("prompt", text)
+    compare_next(shown, text)
+    shown.press("temperature", "ArrowRight", 5)
+    compare_next(shown, text, temperature=1.5)
+    shown.press("temperature", "ArrowLeft", 5)
+    shown.press("top-k", "Home")
+    compare_next(shown, text, top_k=1)
+    shown.press("one", "Enter")
+    letter = loaded()[1].alphabet[int(probabilities(text).argmax())]
+    text += letter
+    assert shown.value("story").endswith(text)
+    shown.press("top-k", "End")
+
+    compare_sentence(shown, text, 0, 0, len(text))
+    shown.choose("layer", "2")
+    shown.choose("head", "3")
+    compare_sentence(shown, text, 1, 2, len(text))
+    shown.press("asking", "ArrowLeft", 4)
+    compare_sentence(shown, text, 1, 2, len(text) - 4)
+
+    text = "Ann has a "
+    shown.type("prompt", text)
+    for layer in range(2):
+        for head in range(4):
+            shown.press(f"head {layer} {head}", "Space")
+            with silenced(layer, head):
+                compare_next(shown, text)
+            shown.press(f"head {layer} {head}", "Space")
+    compare_next(shown, text)
+
+    shown.press("ask", "Enter")
+    model, tokenizer = loaded()
+    predict = probes.model_predictions(model, tokenizer)
+    for kind, (share, count) in probes.accuracy(STORIES[:3], predict).items():
+        assert shown.value(f"right {kind}") == f"{round(share * count)} of {count}"
+    shown.press("story", "Enter")
+    assert shown.value("story").endswith("↵")
+    assert shown.moved == shown.controls()
+
+
+def test_an_unknown_character_is_named_and_the_story_stays(show_views):
+    shown = show_views(shown_model())
+    before = shown.value("story")
+    shown.type("prompt", "Ann has a <b>ß</b>")
+    assert "doesn't know “<” at 10" in shown.value("wrong")
+    assert shown.value("story") == before
+    assert shown.control("prompt").input_value() == "Ann has a <b>ß</b>"
+    shown.type("prompt", "Ann")
+    assert shown.value("wrong") == ""

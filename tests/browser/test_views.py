@@ -1,0 +1,95 @@
+"""Every view in a browser: each control works by keyboard, in any theme."""
+
+import pytest
+
+from tests.browser.conftest import THEMES
+from tests.view_samples import HOSTILE, SAMPLES
+
+# Keys that move a control of each kind, from wherever it stands.
+KEYS = {
+    "range": ("ArrowRight", "ArrowLeft"),
+    "number": ("ArrowUp", "ArrowDown"),
+    "checkbox": ("Space",),
+    "radio": ("ArrowRight", "ArrowLeft"),
+    "text": ("a",),
+    "select": ("ArrowDown", "ArrowUp"),
+    "textarea": ("a",),
+    "button": ("Enter",),
+    "slider": ("ArrowRight", "ArrowLeft"),
+    "listbox": ("ArrowDown", "ArrowUp"),
+}
+SEEN = """() => [...document.querySelectorAll('.live')].map(
+    (live) => live.innerText + live.innerHTML).join()"""
+
+
+def kind(control):
+    """Which keys move it: by its role, its type or its tag."""
+    return control.evaluate(
+        "(one) => one.getAttribute('role') ?? (one.tagName === 'INPUT'"
+        " ? one.type : one.tagName.toLowerCase())"
+    )
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_every_control_is_named_and_changes_something(show_views, name):
+    shown = show_views(SAMPLES[name]())
+    focusable = shown.page.locator(
+        ".live :is(input, select, button, textarea, [tabindex='0']):not(.scroll)"
+    )
+    for i in range(focusable.count()):
+        control = focusable.nth(i)
+        assert control.get_attribute("data-control"), control.evaluate(
+            "(one) => one.outerHTML"
+        )
+    assert shown.controls()
+    for control_name in sorted(shown.controls()):
+        assert shown.control(control_name).count() == 1, f"several {control_name}"
+        changed = False
+        for key in KEYS[kind(shown.control(control_name))]:
+            before = shown.page.evaluate(SEEN)
+            shown.press(control_name, key)
+            changed = changed or shown.page.evaluate(SEEN) != before
+        assert changed, f"{control_name} changes nothing"
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_every_control_is_reached_by_tab(show_views, name):
+    shown = show_views(SAMPLES[name]())
+    wanted, reached = shown.controls(), set()
+    for _ in range(4 * len(wanted) + 40):
+        shown.page.keyboard.press("Tab")
+        found = shown.page.evaluate("document.activeElement.dataset.control ?? ''")
+        reached.add(found)
+    # Of a group of radio buttons, Tab reaches the one that is chosen.
+    missed = wanted - reached
+    for control_name in missed:
+        assert kind(shown.control(control_name)) == "radio", control_name
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("name", SAMPLES)
+def test_a_view_fits_a_phone_in_both_themes(show_views, name, theme):
+    shown = show_views(SAMPLES[name](), theme=theme)
+    assert shown.page.locator(".aos-view.dark").count() == (theme == "dark")
+    for width in (1280, 375):
+        shown.page.set_viewport_size({"width": width, "height": 800})
+        overflow = shown.page.evaluate(
+            "document.documentElement.scrollWidth - innerWidth"
+        )
+        assert overflow <= 0, f"{overflow} pixels too wide at {width}"
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_hostile_names_are_shown_as_text(show_views, name):
+    shown = show_views(SAMPLES[name]())
+    shown.page.on("dialog", lambda dialog: pytest.fail(dialog.message))
+    assert shown.page.locator(".aos-view img, .aos-view iframe").count() == 0
+    assert shown.page.locator(".aos-view script").count() == 0
+    if HOSTILE[0] in str(SAMPLES[name]().state):
+        assert HOSTILE[0] in shown.page.locator(".live").first.text_content()
+
+
+def test_two_equal_views_on_one_page_both_live(show_views):
+    view = SAMPLES["query_explorer"]()
+    shown = show_views(view, view)
+    assert shown.page.locator(".aos-view[data-live] .live").count() == 2

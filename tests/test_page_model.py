@@ -1,0 +1,94 @@
+"""helpers.page_model: the committed weights are what the command gives."""
+
+import pytest
+import torch
+
+from helpers import corpus, page_model, probes
+from helpers.batches import Documents
+from helpers.training import evaluate
+
+
+@pytest.fixture(scope="module")
+def loaded():
+    return page_model.load_page_model()
+
+
+def test_the_weights_are_small_enough_for_a_page(loaded):
+    model, tokenizer = loaded
+    assert sum(parameter.numel() for parameter in model.parameters()) <= 120_000
+    assert page_model.WEIGHTS.stat().st_size <= 300_000
+    assert model.vocab_size == tokenizer.vocab_size
+    for parameter in model.parameters():
+        assert torch.equal(parameter, parameter.half().float())
+
+
+def test_the_model_reaches_what_is_recorded(loaded):
+    model, tokenizer = loaded
+    world = corpus.load("little-world")
+    held_out = Documents.from_texts(world.held_out, tokenizer, model.context_length)
+    recorded = page_model.record()["full"]
+    assert evaluate(model, held_out) == pytest.approx(recorded["loss"], abs=2e-4)
+    assert recorded["loss"] < 1.02 * world.floor
+    assert recorded["floor"] == round(world.floor, 4)
+    assert set(recorded["accuracy"].values()) == {1.0}
+
+
+def test_a_short_run_of_the_command_gives_what_was_recorded():
+    _, rows = page_model.train_page_model(**page_model.SHORT)
+    recorded = page_model.record()["short"]
+    assert rows.pop("loss") == pytest.approx(recorded.pop("loss"), abs=2e-3)
+    shares, expected = rows.pop("accuracy"), recorded.pop("accuracy")
+    assert shares == pytest.approx(expected, abs=0.05)
+    assert rows == recorded
+
+
+def test_the_command_writes_both_files(loaded, capsys, monkeypatch, tmp_path):
+    model, _ = loaded
+    monkeypatch.setattr(page_model, "WEIGHTS", tmp_path / "weights.safetensors")
+    monkeypatch.setattr(page_model, "RECORD", tmp_path / "record.json")
+    rows = {"loss": 0.25}
+    monkeypatch.setattr(page_model, "train_page_model", lambda **_: (model, rows))
+    page_model.main()
+    assert page_model.record()["full"] == page_model.record()["short"] == rows
+    assert page_model.record()["command"] == page_model.COMMAND
+    again, _ = page_model.load_page_model()
+    for one, other in zip(again.parameters(), model.parameters(), strict=True):
+        assert torch.equal(one, other)
+    assert '"loss": 0.25' in capsys.readouterr().out
+
+
+@pytest.fixture(scope="module")
+def right_without(loaded):
+    """The answers of the chapter's stories without one head, and with all of them."""
+    model, tokenizer = loaded
+    stories = corpus.load("little-world", train_stories=1).held_out[20:32]
+    predict = probes.model_predictions(model, tokenizer)
+    width = model.config.d_model // model.config.num_heads
+
+    def ask(layer=None, head=None):
+        def silence(module, inputs):
+            context = inputs[0].clone()
+            context[..., head * width : (head + 1) * width] = 0
+            return (context,)
+
+        if layer is None:
+            return probes.accuracy(stories, predict)
+        out_proj = model.blocks[layer].attention.out_proj
+        hook = out_proj.register_forward_pre_hook(silence)
+        try:
+            return probes.accuracy(stories, predict)
+        finally:
+            hook.remove()
+
+    return ask
+
+
+def test_what_chapter_9_says_of_its_heads(right_without):
+    whole = right_without()
+    assert all(share == 1 for share, _ in whole.values())
+    recalling = right_without(1, 0)
+    assert recalling["colour"][0] < 0.2
+    assert max(recalling[kind][0] for kind in ("agreement", "thing")) < 0.7
+    assert right_without(1, 1) == right_without(1, 3) == whole
+    for layer, head in ((0, 3), (1, 2)):
+        assert right_without(layer, head)["pronoun"][0] < 0.7
