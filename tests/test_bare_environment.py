@@ -1,4 +1,8 @@
-"""The notebooks as on Colab: an empty folder, libraries but no book, the setup cell."""
+"""The notebooks as on Colab: an empty folder, libraries but no book, the setup cell.
+
+Once with this environment's libraries, and once with the versions that Colab had in
+August 2026 beside this environment's torch.
+"""
 
 import os
 import pathlib
@@ -11,9 +15,17 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 pytestmark = pytest.mark.slow
+COLAB = (
+    "ipywidgets==7.7.1",
+    "IPython==7.34.0",
+    "ipykernel==6.17.1",
+    "numpy==2.1.3",
+    "matplotlib==3.10.0",
+)
 
 
-def test_every_notebook_runs_from_its_setup_cell_on(tmp_path):
+@pytest.mark.parametrize("versions", [(), COLAB], ids=["these", "Colab's"])
+def test_every_notebook_runs_from_its_setup_cell_on(tmp_path, versions):
     """The first setup cell installs the book; all outputs equal the stored ones."""
     bare = tmp_path / "bare"
     subprocess.run([sys.executable, "-m", "venv", bare], check=True)
@@ -25,6 +37,12 @@ def test_every_notebook_runs_from_its_setup_cell_on(tmp_path):
     packages = subprocess.check_output([python, "-c", where], text=True).strip()
     libraries = sysconfig.get_path("purelib")
     pathlib.Path(packages, "libraries.pth").write_text(libraries)
+    if versions:
+        pip = [python, "-m", "pip", "install", "-q", "--ignore-installed", *versions]
+        installed = subprocess.run(pip, capture_output=True, text=True, check=False)
+        if installed.returncode and not os.environ.get("CI"):
+            pytest.skip(f"pip can't install {versions}: {installed.stderr[-300:]}")
+        assert installed.returncode == 0, installed.stderr
     empty = tmp_path / "empty"
     empty.mkdir()
     missing = subprocess.run(

@@ -1,4 +1,7 @@
-"""Every notebook in a real JupyterLab: opened, run by its menu, saved, compared."""
+"""Every notebook in a real JupyterLab: run by its menu, saved, compared, reopened.
+
+Views must be alive after a run, and in a trusted notebook that is only opened.
+"""
 
 import json
 import os
@@ -10,6 +13,7 @@ import sys
 import threading
 import time
 
+import nbformat
 import pytest
 
 from _ext import notebooks
@@ -17,8 +21,26 @@ from tests.nbval_numeric import close
 from tests.test_notebooks import NOTEBOOKS
 
 pytestmark = pytest.mark.slow
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 TOKEN = "only-for-this-test"
-RUN_SECONDS = 120
+RUN_SECONDS = 300
+# JupyterLab renders what is near the screen: walk down the notebook.
+WALK = """async (selector) => {
+    const frame = document.querySelector('.jp-WindowedPanel-outer');
+    const found = new Set();
+    for (let top = 0; top <= frame.scrollHeight; top += frame.clientHeight / 2) {
+        frame.scrollTop = top;
+        await new Promise((done) => setTimeout(done, 100));
+        for (const view of document.querySelectorAll(selector))
+            found.add(view.dataset.view);
+    }
+    return [...found];
+}"""
+EXPLORE = """import os
+os.environ.pop("BOOK_STATIC", None)
+from helpers.views import explore
+explore(lambda width: {"twice": 2 * width}, title="Twice", decimals=1, width=[1.5, 4.0])
+"""
 
 
 @pytest.fixture(scope="module")
@@ -32,11 +54,21 @@ def lab(tmp_path_factory):
             if cell.cell_type == "code":
                 cell.outputs, cell.execution_count = [], None
         notebooks.write(folder / path.name, notebook)
+    stored = folder / "stored"
+    stored.mkdir()
+    for path in NOTEBOOKS:
+        shutil.copy(path, stored)
+    trust = [sys.executable, ROOT / "_ext" / "notebooks.py", "trust"]
+    environment = os.environ | {"HOME": str(home), "BOOK_STATIC": "1"}
+    subprocess.run([*trust, *stored.glob("*.ipynb")], env=environment, check=True)
+    cells = [nbformat.v4.new_code_cell(EXPLORE)]
+    small = nbformat.v4.new_notebook(cells=cells, metadata=notebooks.METADATA)
+    nbformat.write(small, folder / "explore.ipynb")
     options = ["--no-browser", "--allow-root", "--ip=127.0.0.1", "--port=0"]
     options += [f"--IdentityProvider.token={TOKEN}", f"--ServerApp.root_dir={folder}"]
     server = subprocess.Popen(
         [sys.executable, "-m", "jupyterlab", *options],
-        env=os.environ | {"HOME": str(home), "BOOK_STATIC": "1"},
+        env=environment,
         stderr=subprocess.PIPE,
         text=True,
     )
@@ -75,18 +107,51 @@ def saved(path, count):
     return notebooks.read(path) if last["execution_count"] == count else None
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_notebook_runs_in_jupyterlab(chromium, lab, path):
-    address, folder = lab
-    stored = [c for c in notebooks.read(path).cells if c.cell_type == "code"]
-    context = chromium.new_context(viewport={"width": 1280, "height": 900})
+def opened(context, lab, name):
+    """A page with a notebook of the lab, once its cells are there."""
     page = context.new_page()
-    page.goto(f"{address}/lab/tree/{path.name}?reset&token={TOKEN}")
+    page.goto(f"{lab[0]}/lab/tree/{name}?reset&token={TOKEN}")
     page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
+    return page
+
+
+def run_all(page):
+    """Run all cells, by the menu."""
     # The status bar says so once the kernel is connected; cells run before are lost.
     page.get_by_text("Python 3 (ipykernel) | Idle").wait_for(timeout=60_000)
     page.get_by_role("menuitem", name="Run", exact=True).click()
     page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_views_are_alive_in_a_notebook_that_is_only_opened(chromium, lab, path):
+    context = chromium.new_context(viewport={"width": 1280, "height": 900})
+    page = opened(context, lab, f"stored/{path.name}")
+    wanted = len(list(notebooks.views_of(notebooks.read(path))))
+    assert wanted > 0
+    assert len(page.evaluate(WALK, ".aos-view[data-live]")) == wanted
+    context.close()
+
+
+def test_explore_asks_the_kernel_when_its_slider_moves(chromium, lab):
+    context = chromium.new_context(viewport={"width": 1280, "height": 900})
+    page = opened(context, lab, "explore.ipynb")
+    run_all(page)
+    shown = page.locator(".jp-OutputArea-output .widget-html-content")
+    shown.get_by_text("3.0").first.wait_for(timeout=60_000)
+    page.locator(".noUi-handle").focus()
+    page.keyboard.press("ArrowRight")
+    shown.get_by_text("8.0").first.wait_for(timeout=30_000)
+    context.close()
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_runs_in_jupyterlab(chromium, lab, path):
+    folder = lab[1]
+    stored = [c for c in notebooks.read(path).cells if c.cell_type == "code"]
+    context = chromium.new_context(viewport={"width": 1280, "height": 900})
+    page = opened(context, lab, path.name)
+    run_all(page)
     deadline = time.monotonic() + RUN_SECONDS
     result = None
     while result is None and time.monotonic() < deadline:
@@ -96,8 +161,14 @@ def test_a_notebook_runs_in_jupyterlab(chromium, lab, path):
     picture = os.environ.get("BOOK_SCREENSHOTS")
     if picture:
         page.screenshot(path=pathlib.Path(picture) / f"lab_{path.stem}.png")
+    shown = (
+        page.evaluate(WALK, ".aos-view"),
+        page.evaluate(WALK, ".aos-view[data-live]"),
+    )
     context.close()
     assert result is not None, f"{path.name} didn't run to its end"
+    assert len(shown[0]) == len(list(notebooks.views_of(result)))
+    assert sorted(shown[0]) == sorted(shown[1])
     ran = [cell for cell in result.cells if cell.cell_type == "code"]
     for cell, expected in zip(ran, stored, strict=True):
         assert not [o for o in cell.outputs if o.output_type == "error"], cell.id
