@@ -17,6 +17,17 @@ STRICT = ("-q", "-W", "-n", "--keep-going")
 BUILD_SECONDS = pytest.StashKey[float]()
 
 
+@pytest.fixture(scope="module")
+def one_thread():
+    """One thread for a module whose tensors are so small that a second one waits."""
+    import torch
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
 @pytest.fixture(scope="session")
 def site(tmp_path_factory, request):
     """The book as built from the stored outputs, warnings being errors."""

@@ -13,19 +13,11 @@ from helpers.generation import generate, generate_text, next_probabilities
 from helpers.language_model import CharLanguageModel, TransformerLM
 from helpers.transformer_block import TransformerConfig
 
+pytestmark = pytest.mark.usefixtures("one_thread")
 B, T, VOCAB, CONTEXT = 2, 5, 7, 9
 PROBABILITIES = [0.25, 0.4, 0.05, 0.3]
 LOGITS = torch.tensor(PROBABILITIES).log()
 POSITIONS = ("learned", "rotary", "none", "pairs")
-
-
-@pytest.fixture(autouse=True, scope="module")
-def one_thread():
-    """With tensors this small, a second thread mostly waits for the first."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 def make(positions="learned", dropout=0.0, context_length=CONTEXT):

@@ -18,6 +18,7 @@ from helpers.kv_cache import KVCache
 from helpers.language_model import CharLanguageModel, TransformerLM
 from helpers.transformer_block import TransformerConfig, rotary_angles, rotate
 
+pytestmark = pytest.mark.usefixtures("one_thread")
 B, T, H, D, LAYERS, VOCAB, CONTEXT = 2, 5, 3, 4, 2, 11, 9
 C = H * D
 SIZES = {
@@ -41,15 +42,6 @@ VARIANTS = {
     "rms alone": {"norm": "rms", "residual": False},
 }
 ALL = ("char", *VARIANTS)
-
-
-@pytest.fixture(autouse=True, scope="module")
-def one_thread():
-    """With tensors this small, a second thread mostly waits for the first."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 def make(name="learned", **changes):
