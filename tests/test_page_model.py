@@ -6,6 +6,7 @@ import torch
 from helpers import corpus, page_model, probes
 from helpers.batches import Documents
 from helpers.training import evaluate
+from tests.silenced_heads import silenced
 
 
 @pytest.fixture(scope="module")
@@ -57,34 +58,16 @@ def test_the_command_writes_both_files(loaded, capsys, monkeypatch, tmp_path):
     assert '"loss": 0.25' in capsys.readouterr().out
 
 
-@pytest.fixture(scope="module")
-def right_without(loaded):
-    """The answers of the chapter's stories without one head, and with all of them."""
+def test_what_chapter_9_says_of_its_heads(loaded):
     model, tokenizer = loaded
     stories = corpus.load("little-world", train_stories=1).held_out[20:32]
     predict = probes.model_predictions(model, tokenizer)
-    width = model.config.d_model // model.config.num_heads
 
-    def ask(layer=None, head=None):
-        def silence(module, inputs):
-            context = inputs[0].clone()
-            context[..., head * width : (head + 1) * width] = 0
-            return (context,)
-
-        if layer is None:
+    def right_without(layer, head):
+        with silenced(model, layer, head):
             return probes.accuracy(stories, predict)
-        out_proj = model.blocks[layer].attention.out_proj
-        hook = out_proj.register_forward_pre_hook(silence)
-        try:
-            return probes.accuracy(stories, predict)
-        finally:
-            hook.remove()
 
-    return ask
-
-
-def test_what_chapter_9_says_of_its_heads(right_without):
-    whole = right_without()
+    whole = probes.accuracy(stories, predict)
     assert all(share == 1 for share, _ in whole.values())
     recalling = right_without(1, 0)
     assert recalling["colour"][0] < 0.2
