@@ -5,6 +5,7 @@ import sys
 
 import pytest
 import torch
+from IPython.core.formatters import DisplayFormatter
 
 from helpers.views import Line, Table, explore
 from helpers.views.explore import WIDGET
@@ -259,43 +260,58 @@ def with_kernel(monkeypatch):
     monkeypatch.delenv("BOOK_STATIC", raising=False)
 
 
-def bundle():
-    view = explore(powers, title="Powers", base=[2, 3], exponent=[1, 2])
-    return view, view._repr_mimebundle_()
+def powers_view():
+    return explore(powers, title="Powers", base=[2, 3], exponent=[1, 2])
 
 
-def test_the_page_gets_no_widget(monkeypatch):
+@pytest.fixture
+def displayed(monkeypatch):
+    """What IPython sends for a cell's last value: data by MIME type, in order."""
+
+    def send(view):
+        sent = []
+        monkeypatch.setattr(
+            "IPython.display.display", lambda data, raw: sent.append(data)
+        )
+        last, _ = DisplayFormatter().format(view)
+        return sent + ([last] if last else [])
+
+    return send
+
+
+def test_the_page_gets_no_widget(displayed, monkeypatch):
     monkeypatch.setenv("BOOK_STATIC", "1")
-    view, shown = bundle()
-    assert set(shown) == {"text/html", "text/plain"}
-    assert shown["text/plain"] == "<view explore: Powers>"
-    assert shown["text/html"] == view._repr_html_()
-    assert bundle()[1] == shown
-
-
-def test_a_kernel_gets_the_widget_too(with_kernel):
-    view, shown = bundle()
-    assert set(shown) == {"text/html", "text/plain", WIDGET}
-    assert shown[WIDGET] == {
-        "version_major": 2,
-        "version_minor": 0,
-        "model_id": view.widget().model_id,
+    view = powers_view()
+    (page,) = displayed(view)
+    assert page == {
+        "text/plain": "<view explore: Powers>",
+        "text/html": view._repr_html_(),
     }
-    assert view._repr_mimebundle_() == shown
+    assert displayed(powers_view()) == [page]
 
 
-def test_without_ipywidgets_the_view_is_left(with_kernel, monkeypatch):
+def test_a_kernel_gets_the_widget_and_then_the_view(displayed, with_kernel):
+    view = powers_view()
+    box, page = displayed(view)
+    assert box == {
+        "text/plain": "<view explore: Powers>",
+        WIDGET: {
+            "version_major": 2,
+            "version_minor": 0,
+            "model_id": view.widget().model_id,
+        },
+    }
+    assert page == {
+        "text/plain": "<view explore: Powers>",
+        "text/html": view._repr_html_(),
+    }
+    assert displayed(view) == [box, page]
+
+
+def test_without_ipywidgets_the_view_is_left(displayed, with_kernel, monkeypatch):
     monkeypatch.setitem(sys.modules, "ipywidgets", None)
-    assert set(bundle()[1]) == {"text/html", "text/plain"}
-
-
-def test_ipython_shows_what_the_bundle_holds(with_kernel):
-    from IPython.core.formatters import DisplayFormatter
-
-    shown, _ = DisplayFormatter().format(bundle()[0])
-    assert WIDGET in shown
-    assert "aos-view" in shown["text/html"]
-    assert shown["text/plain"] == "<view explore: Powers>"
+    (page,) = displayed(powers_view())
+    assert set(page) == {"text/html", "text/plain"}
 
 
 def test_moving_a_slider_calls_the_function_again():

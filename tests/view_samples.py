@@ -97,6 +97,14 @@ def explore():
     return views.explore(frame, title="Words", word=HOSTILE, width=[1, 2.5])
 
 
+def quiz():
+    return views.quiz(
+        f"What is `{HOSTILE[0]}`, {HOSTILE[3]}, `{HOSTILE[6]}`?",
+        right=(HOSTILE[1], f"{HOSTILE[5]} is `1` text {'long' * 20}."),
+        wrong=[(f"`{text}` {text}", f"{text}: no, `{text}`.") for text in HOSTILE[2:6]],
+    )
+
+
 def model_in_the_page():
     alphabet = "".join(sorted({"\n", *"".join(HOSTILE)}))
     sizes = {"context_length": 24, "d_model": 8, "num_heads": 2, "num_layers": 2}
@@ -129,4 +137,5 @@ SAMPLES = {
     "sampler": sampler,
     "training_scrubber": training_scrubber,
     "explore": explore,
+    "quiz": quiz,
 }

@@ -9,6 +9,7 @@ from helpers.views.head_splitter import head_splitter
 from helpers.views.mask_painter import mask_painter
 from helpers.views.page_model import model_in_the_page
 from helpers.views.query_explorer import query_explorer
+from helpers.views.quiz import quiz
 from helpers.views.sampler import sampler
 from helpers.views.soft_lookup import soft_lookup
 from helpers.views.temperature_and_width import temperature_and_width
@@ -25,6 +26,7 @@ __all__ = [
     "mask_painter",
     "model_in_the_page",
     "query_explorer",
+    "quiz",
     "sampler",
     "soft_lookup",
     "temperature_and_width",

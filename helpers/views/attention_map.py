@@ -6,7 +6,16 @@ from helpers import validation
 from helpers.views.base import Table, View
 
 
-def attention_view(tokens, weights, *, keys=None, mask=None, title="Attention weights"):
+def attention_view(
+    tokens,
+    weights,
+    *,
+    keys=None,
+    mask=None,
+    layers=None,
+    heads=None,
+    title="Attention weights",
+):
     """Show where each query looks: lines as wide as their weights, and a map.
 
     Pointing at a token, or reaching it by the keyboard, leaves its lines and numbers
@@ -19,6 +28,8 @@ def attention_view(tokens, weights, *, keys=None, mask=None, title="Attention we
             a tensor (H, T, S) or (1, H, T, S) for each layer.
         keys: S names; the tokens, where left out.
         mask: (T, S) boolean, True = may attend; the other pairs are hatched.
+        layers: L names for the menu; 0, 1 and so on, where left out.
+        heads: H names for the menu; 0, 1 and so on, where left out.
         title: what the weights are, in a few words.
 
     Returns:
@@ -26,7 +37,7 @@ def attention_view(tokens, weights, *, keys=None, mask=None, title="Attention we
 
     Raises:
         ValueError: weights of another shape, negative or not finite, another number of
-            names, a mask of another shape or dtype.
+            names, two layers or heads of one name, a mask of another shape or dtype.
 
     Source: Bahdanau et al. 2015, section 5.2.1 (weights drawn as alignments).
     Chapters 7 and 9.
@@ -39,7 +50,13 @@ def attention_view(tokens, weights, *, keys=None, mask=None, title="Attention we
         validation.require_tensor("mask", mask)
         validation.require_mask(mask.cpu(), (T, S), weights.device)
     L, H = weights.shape[:2]
-    caption = "Weights" if L * H == 1 else "Weights of layer 0, head 0"
+    named = {}  # only what was named, else the menus count
+    if layers is not None:
+        named["layers"] = _distinct("layers", layers, "L", L)
+    if heads is not None:
+        named["heads"] = _distinct("heads", heads, "H", H)
+    layer, head = (named.get(axis, ["0"])[0] for axis in ("layers", "heads"))
+    caption = "Weights" if L * H == 1 else f"Weights of layer {layer}, head {head}"
     return View(
         "attention_view",
         title,
@@ -48,19 +65,28 @@ def attention_view(tokens, weights, *, keys=None, mask=None, title="Attention we
             "keys": keys,
             "weights": weights.tolist(),
             "mask": None if mask is None else mask.tolist(),
+            **named,
         },
         [Table(caption, weights[0, 0].tolist(), columns=keys, rows=tokens)],
     )
 
 
 def _names(name, names, letter, size):
-    """That many names, one for each row or column of the weights."""
+    """That many names, one for each place along one of the weights' axes."""
     names = [str(one) for one in names]
     if len(names) != size:
         raise ValueError(
-            f"{name} must hold {letter} = {size} names, as the weights' last axes are "
-            f"(T, S), got {len(names)}"
+            f"{name} must hold {letter} = {size} names, as the weights' axes are "
+            f"(L, H, T, S), got {len(names)}"
         )
+    return names
+
+
+def _distinct(name, names, letter, size):
+    """Names for a menu, whose options must differ."""
+    names = _names(name, names, letter, size)
+    if len(set(names)) < size:
+        raise ValueError(f"{name} must be all distinct, got {names}")
     return names
 
 

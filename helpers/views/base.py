@@ -26,11 +26,12 @@ START = """
   }
 }
 """
+SUMMARY = "The numbers as a table"
 # What a notebook has stored of a view.
 STORED = re.compile(
     r'<div class="aos-view" data-view="[0-9a-f]{12}" data-module="(?P<module>\w+)">\n'
     r'<p class="title">(?P<title>.*?)</p>\n'
-    r"<details open><summary>The numbers as a table</summary>\n(?P<tables>.*?)\n"
+    r"<details open><summary>(?P<summary>[^<]*)</summary>\n(?P<tables>.*?)\n"
     r'</details>\n</div>\n<script type="module">\n.*'
     r"    render\(\{ state: (?P<state>[^\n]*), el: mount\(view\) \}\);\n  \}\n\}\n"
     r"</script>",
@@ -82,11 +83,12 @@ class View:
         state: what the module gets: dicts, lists, strings, numbers, booleans.
         tables: what a reader sees where no script runs, and folded up elsewhere.
         decimals: digits behind the point of the state's floating-point numbers.
+        summary: what stands over the tables, folded up or not.
     """
 
-    def __init__(self, module, title, state, tables, *, decimals=4):
+    def __init__(self, module, title, state, tables, *, decimals=4, summary=SUMMARY):
         self.module, self.title, self.state = module, title, state
-        self.tables, self.decimals = tuple(tables), decimals
+        self.tables, self.decimals, self.summary = tuple(tables), decimals, summary
 
     def __repr__(self):
         return f"<view {self.module}: {self.title}>"
@@ -95,12 +97,13 @@ class View:
         return _assemble(
             self.module,
             _text(self.title),
+            _text(self.summary),
             "\n".join(table.to_html() for table in self.tables),
             to_json(self.state, self.decimals),
         )
 
 
-def _assemble(module, title, tables, state):
+def _assemble(module, title, summary, tables, state):
     """A view's HTML, of texts that are escaped already."""
     script = bundle(module)
     key = hashlib.sha256(f"{script}{state}".encode()).hexdigest()[:12]
@@ -110,13 +113,13 @@ def _assemble(module, title, tables, state):
     return (
         f'<div class="aos-view" data-view="{key}" data-module="{module}">\n'
         f'<p class="title">{title}</p>\n'
-        f"<details open><summary>The numbers as a table</summary>\n{tables}\n"
+        f"<details open><summary>{summary}</summary>\n{tables}\n"
         f'</details>\n</div>\n<script type="module">\n{script}</script>'
     )
 
 
 def rebuild(stored):
-    """Put today's modules into a stored view; its state and its tables stay.
+    """Put today's modules into a stored view; its state and its words stay.
 
     Args:
         stored: the HTML of a View.
@@ -130,7 +133,7 @@ def rebuild(stored):
     found = STORED.fullmatch(stored)
     if found is None:
         raise ValueError(f"stored must be the HTML of a view, got {stored[:60]!r}")
-    return _assemble(*found.group("module", "title", "tables", "state"))
+    return _assemble(*found.group("module", "title", "summary", "tables", "state"))
 
 
 def to_json(value, decimals=4):

@@ -1,6 +1,12 @@
 import { COLOURS, draw, h, isolated, scroll, slider } from "./lib.js";
 
 const CHART = { width: 340, height: 200, left: 52, right: 10, top: 12, foot: 24 };
+// In JupyterLab the kernel's box is the output before this view: the view waits while the box
+// lives, and takes its place, and that of the message about it, once it is gone.
+const BOX_STYLE = `
+.jp-OutputArea-child:has(.aos-explore) + .jp-OutputArea-child > :has(> .aos-view[data-module="explore"]) { display: none; }
+.jp-OutputArea-child:has(> .jp-OutputArea-output.jupyter-widgets):has(+ * .aos-view[data-module="explore"]) { display: none; }
+`;
 const LINES = [[COLOURS.queries, ""], [COLOURS.keys, "6 3"], [COLOURS.values, "8 3 2 3"], [COLOURS.weights, "2 3"]];
 
 /** A slider for each choice, and the frame that Python computed for their values. */
@@ -23,7 +29,7 @@ export function render({ state, el }) {
     change: (value) => { places[i] = values.indexOf(value); show(); },
   });
 
-  el.append(h("div", { class: "controls" }, choices.map(control)), parts, sentence);
+  el.append(h("style", {}, BOX_STYLE), h("div", { class: "controls" }, choices.map(control)), parts, sentence);
   show();
 }
 

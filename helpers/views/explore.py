@@ -14,13 +14,16 @@ from helpers.views.frames import on_one_scale, parts_of, summary, table_of
 
 MOST_FRAMES = 60
 WIDGET = "application/vnd.jupyter.widget-view+json"
+BOX = "aos-explore"  # explore.js knows the box by this class
 
 
 def explore(function, /, *, title, decimals=4, **choices):
     """Show what a function returns for every combination of some choices.
 
     On a page, and wherever BOOK_STATIC is set, the frames are computed in advance. In a
-    notebook with a kernel, a slider that moves calls the function again.
+    notebook with a kernel, a slider that moves calls the function again. A notebook
+    saved that way has both: JupyterLab shows the frames once that kernel is gone. Other
+    front ends may show both at once.
 
     Args:
         function: called with one value of each choice, by name. It returns a string, a
@@ -112,7 +115,7 @@ class Experiment(View):
         for slider in sliders:
             slider.observe(update, names="value")
         title = ipywidgets.HTML(f"<b>{html.escape(self.title)}</b>")
-        return ipywidgets.VBox([title, *sliders, shown])
+        return ipywidgets.VBox([title, *sliders, shown]).add_class(BOX)
 
     def _frame(self, combination, decimals):
         values = dict(zip(self.choices, combination, strict=True))
@@ -124,16 +127,22 @@ class Experiment(View):
             error.add_note(f"{name} was called with {pairs}")
             raise
 
-    def _repr_mimebundle_(self, include=None, exclude=None):
-        shown = {"text/plain": repr(self), "text/html": self._repr_html_()}
+    def _ipython_display_(self):
+        """Show the box and, as an output of its own, the view.
+
+        In one output JupyterLab would choose the box, and a notebook that is reopened
+        without its kernel would show "model not found". The view hides while the box
+        before it lives.
+        """
         box = None if os.environ.get("BOOK_STATIC") else self.widget()
-        if box is not None:
-            shown[WIDGET] = {
-                "version_major": 2,
-                "version_minor": 0,
-                "model_id": box.model_id,
-            }
-        return shown
+        if box is None:
+            raise NotImplementedError  # IPython goes on to _repr_html_
+        from IPython.display import display
+
+        place = {"version_major": 2, "version_minor": 0, "model_id": box.model_id}
+        text = {"text/plain": repr(self)}
+        display({WIDGET: place} | text, raw=True)
+        display({"text/html": self._repr_html_()} | text, raw=True)
 
 
 def _checked(choices):

@@ -83,6 +83,8 @@ export function draw(tag, attributes = {}, ...children) {
 }
 
 function fill(element, attributes, children) {
+  // Else JupyterLab takes arrow keys, Enter and Space for its own, whatever has the focus.
+  if ("data-control" in attributes || "tabindex" in attributes) element.setAttribute("data-lm-suppress-shortcuts", "");
   for (const [name, value] of Object.entries(attributes)) {
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
     else if (value === true) element.setAttribute(name, "");

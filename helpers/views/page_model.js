@@ -5,14 +5,16 @@ import { transformer } from "./transformer.js";
 
 const MODEL_STYLE = `
 .aos-view .story { font-family: ui-monospace, monospace; font-size: 1.05rem; line-height: 1.9; white-space: pre-wrap; margin: 0.5rem 0; }
-.aos-view .story span { padding: 0.15rem 0; border-radius: 3px; }
+.aos-view .story span { padding: 0.15rem 0; border-radius: 3px; unicode-bidi: isolate; }
 .aos-view .story .asking { box-shadow: inset 0 0 0 2px currentColor; }
 .aos-view .bar { display: inline-block; height: 0.8rem; background: ${COLOURS.weights}; vertical-align: middle; }
 .aos-view input.prompt { width: 34rem; max-width: 100%; font-family: ui-monospace, monospace; }
 `;
 const SHOWN = 8; // next characters in the table
 const NAMES = { " ": "space", "\n": "end of story" };
-const named = (character) => NAMES[character] ?? character;
+/** A character, or its number where nothing would be seen of it. */
+const named = (character) => NAMES[character] ??
+  (/\p{C}/u.test(character) ? `U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}` : character);
 
 /** A trained model that writes, shows where it looks, and whose heads can be switched off. */
 export function render({ state, el }) {
@@ -93,7 +95,7 @@ export function render({ state, el }) {
   /** Take a prompt; a character that the model doesn't know is named, and the prompt stays to be mended. */
   const take = (now) => {
     const unknown = [...now].find((character) => !alphabet.includes(character));
-    wrong.textContent = unknown === undefined ? "" : `The model doesn't know “${unknown}” at ${[...now].indexOf(unknown)}: it has read ${alphabet.map(named).join(" ")}`;
+    wrong.textContent = unknown === undefined ? "" : `The model doesn't know “${named(unknown)}” at ${[...now].indexOf(unknown)}: it has read ${alphabet.map(named).join(" ")}`;
     if (unknown !== undefined) return;
     chosen.asking = null;
     read(now, true);

@@ -147,6 +147,20 @@ def test_a_mask_hatches_what_may_not_be_attended_to(show_views):
     assert shown.controls() == {"queries", "keys", "show all"}
 
 
+def test_layers_and_heads_go_by_their_names(show_views):
+    names = {"layers": ["first", "second"], "heads": [1, 2, 3]}
+    view = attention_view(QUERIES, WEIGHTS, keys=KEYS, **names)
+    assert view.tables[0].caption == "Weights of layer first, head 1"
+    shown = show_views(view)
+    assert_map(shown, WEIGHTS[0, 0])
+    shown.choose("layer", "second")
+    shown.choose("head", "3")
+    assert_map(shown, WEIGHTS[1, 2])
+    for control, expected in zip(("layer", "head"), names.values(), strict=True):
+        options = shown.control(control).locator("option").all_text_contents()
+        assert options == [str(name) for name in expected]
+
+
 BIG = 64
 TIMES = """() => {
     const column = document.querySelector('.live [data-control="queries"]');
@@ -265,6 +279,9 @@ def test_weights_come_in_the_shapes_that_models_return(weights, shape):
         ({"weights": WEIGHTS.log()}, r"weights must be finite and at least 0"),
         ({"weights": WEIGHTS / 0}, r"weights must be finite and at least 0"),
         ({"tokens": QUERIES[1:]}, r"tokens must hold T = 5 names, .* got 4"),
+        ({"layers": [1]}, r"layers must hold L = 2 names, .* got 1"),
+        ({"heads": [1, 2]}, r"heads must hold H = 3 names, .* got 2"),
+        ({"heads": [1, 2, 2]}, r"heads must be all distinct, got \['1', '2', '2'\]"),
         ({"keys": KEYS[1:]}, r"keys must hold S = 7 names, .* got 6"),
         ({"keys": None}, r"keys must hold S = 7 names, .* got 5"),
         ({"mask": torch.ones(T, T).bool()}, r"mask must broadcast .*\(5, 7\)"),

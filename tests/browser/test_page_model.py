@@ -2,15 +2,22 @@
 
 import functools
 import json
+from types import SimpleNamespace
 
 import pytest
 import torch
 
+from _ext import notebooks
 from helpers import corpus, page_model, probes, views
 from helpers.generation import next_probabilities
 from helpers.little_world import LittleWorld
 from helpers.views.base import bundle, to_json
+from tests.browser.conftest import Shown
 from tests.silenced_heads import silenced
+from tests.test_notebooks import CHAPTERS
+from tests.view_samples import HOSTILE, model_in_the_page
+
+CHAPTER = CHAPTERS / "09_transformer_block.ipynb"
 
 STORIES = corpus.load("little-world", train_stories=1, held_out_stories=40).held_out
 PROMPTS = {"a colour": 'Eve hid a red top. The pig dances. "Look, a ', "nothing": ""}
@@ -231,12 +238,93 @@ def test_every_control_moves_what_pytorch_says_it_moves(show_views):
     assert shown.moved == shown.controls()
 
 
-def test_an_unknown_character_is_named_and_the_story_stays(show_views):
+# What the model's view calls the first character that it doesn't know.
+FIRST_UNKNOWN = {
+    "<script>alert(1)</script>": "<",
+    '"><img src=x onerror=alert(1)>': ">",
+    "</script><!--": "<",
+    "\u202eright\u2066": "U+202E",
+    "👩\u200d👧": "👩",
+    "a\0b": "U+0000",
+    "' onfocus=alert(1) '": "=",
+}
+
+
+@pytest.fixture
+def dialogs():
+    """What a page has opened instead of being read."""
+    return []
+
+
+def watch_dialogs(shown, dialogs):
+    shown.page.on("dialog", lambda one: (dialogs.append(one.message), one.dismiss()))
+
+
+@pytest.mark.parametrize("text", ["Ann has a <b>ß</b>", *HOSTILE])
+def test_an_unknown_character_is_named_and_the_story_stays(show_views, dialogs, text):
     shown = show_views(shown_model())
+    watch_dialogs(shown, dialogs)
     before = shown.value("story")
-    shown.type("prompt", "Ann has a <b>ß</b>")
-    assert "doesn't know “<” at 10" in shown.value("wrong")
+    shown.type("prompt", text)
+    place, unknown = next(
+        (i, one) for i, one in enumerate(text) if one not in loaded()[1].alphabet
+    )
+    name = FIRST_UNKNOWN.get(text, unknown)
+    start = f"The model doesn't know “{name}” at {place}: it has read"
+    assert shown.value("wrong").startswith(start)
     assert shown.value("story") == before
-    assert shown.control("prompt").input_value() == "Ann has a <b>ß</b>"
+    assert shown.control("prompt").input_value() == text
+    assert shown.page.locator(".aos-view :is(img, b, iframe, script)").count() == 0
     shown.type("prompt", "Ann")
     assert shown.value("wrong") == ""
+    assert dialogs == []
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_hostile_text_that_a_model_knows_is_shown_as_text(show_views, dialogs, text):
+    shown = show_views(model_in_the_page())  # its alphabet is made of such texts
+    watch_dialogs(shown, dialogs)
+    shown.type("prompt", text)
+    assert shown.value("wrong") == ""
+    story = shown.page.locator('.live [data-value="story"]')
+    read = ("↵" + text)[-24:]  # as many as this model can read
+    assert story.text_content() == read
+    # Nothing runs backwards, whatever a character says about those behind it.
+    if len(read) < 24:
+        places = story.locator("span").evaluate_all(
+            "(spans) => spans.map((one) => one.getBoundingClientRect().left)"
+        )
+        assert places == sorted(places)
+    shown.press("one", "Enter")
+    assert len(story.text_content()) == min(24, len(read) + 1)
+    assert shown.page.locator(".aos-view :is(img, iframe, script)").count() == 0
+    assert dialogs == []
+
+
+def test_chapter_9_shows_the_weights_of_this_model(chromium, tmp_path):
+    """The stored view of two layers and four heads, every number of it."""
+    cells = notebooks.read(CHAPTER).cells
+    (cell,) = [one for one in cells if one.id == "view-two-spaces"]
+    (stored,) = [o.data["text/html"] for o in cell.outputs if "data" in o]
+    model, tokenizer = loaded()
+    text = '\nEve has a red top. The hen runs. "My top is '
+    with torch.no_grad():
+        _, weights = model(torch.tensor([tokenizer.encode(text)]), return_weights=True)
+    start = text.index('"')
+    shown = Shown(chromium, tmp_path, [SimpleNamespace(_repr_html_=lambda: stored)])
+    numbers = shown.page.locator('.live [data-value^="keys "]')
+    for layer in range(2):
+        shown.choose("layer", str(layer + 1))
+        for head in range(4):
+            shown.choose("head", str(head + 1))
+            shown.press("queries", "Home")
+            for asked in range(start, len(text)):
+                found = [float(number) for number in numbers.all_text_contents()]
+                row = weights[layer][0, head, asked]
+                assert found == pytest.approx(row.tolist(), abs=0.0052)
+                shown.press("queries", "ArrowDown")
+    shown.press("show all", "Enter")
+    shown.press("keys", "Home")
+    assert shown.moved == shown.controls()
+    shown.watched.context.close()
+    assert shown.watched.wrong == []

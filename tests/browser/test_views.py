@@ -41,6 +41,9 @@ def test_every_control_is_named_and_changes_something(show_views, name):
         assert control.get_attribute("data-control"), control.evaluate(
             "(one) => one.outerHTML"
         )
+    # JupyterLab has shortcuts of its own for the keys that move a control.
+    unmarked = ".live :is([data-control], [tabindex]):not([data-lm-suppress-shortcuts])"
+    assert shown.page.locator(unmarked).count() == 0
     assert shown.controls()
     for control_name in sorted(shown.controls()):
         assert shown.control(control_name).count() == 1, f"several {control_name}"
@@ -87,6 +90,30 @@ def test_hostile_names_are_shown_as_text(show_views, name):
     assert shown.page.locator(".aos-view script").count() == 0
     if HOSTILE[0] in str(SAMPLES[name]().state):
         assert HOSTILE[0] in shown.page.locator(".live").first.text_content()
+
+
+# How many fields a reader may write into.
+FIELDS = {"model_in_the_page": 1, "soft_lookup": 6}
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_hostile_texts_that_a_reader_types_run_nothing(show_views, name):
+    shown = show_views(SAMPLES[name]())
+    dialogs = []
+    shown.page.on("dialog", lambda dialog: (dialogs.append(dialog), dialog.dismiss()))
+    fields = shown.page.locator(
+        ".live :is(textarea, [contenteditable], input:not([type=range],"
+        " [type=checkbox], [type=radio]))"
+    )
+    assert fields.count() == FIELDS.get(name, 0)
+    for i in range(fields.count()):
+        for text in [*HOSTILE, "<img src=x>"]:  # the last fits any field
+            fields.nth(i).focus()
+            shown.page.keyboard.press("Control+a")
+            shown.page.keyboard.insert_text(text)
+            made = shown.page.locator(".aos-view :is(img, iframe, script)")
+            assert made.count() == 0, text
+    assert dialogs == []
 
 
 def test_two_equal_views_on_one_page_both_live(show_views):
