@@ -68,7 +68,8 @@ METADATA = {
     "language_info": {"name": "python"},
 }
 # Folded on the page and in JupyterLab; on Colab the @title line folds it.
-SETUP_METADATA = {"jupyter": {"source_hidden": True}, "tags": ["hide-input"]}
+FOLDED_METADATA = {"jupyter": {"source_hidden": True}, "tags": ["hide-input"]}
+FOLDING_TITLE = re.compile(r'# @title .+ \{ display-mode: "form" \}\n')
 CODE_COLUMNS = 80
 TAGS = {"hide-input", "nbval-ignore-output", "raises-exception"}
 MYST = re.compile(r"^\s*(```\{|:::+\s*\{)|\{[a-z:]+\}`", re.MULTILINE)
@@ -93,6 +94,11 @@ def imports_of(source):
     return source.partition(IMPORTS)[2].strip()
 
 
+def is_folded(cell):
+    """Whether a cell's code is folded up: the setup, and solutions of exercises."""
+    return cell.id == SETUP_ID or cell.id.startswith("solution-")
+
+
 def read(path):
     """The notebook at ``path``, as format 4."""
     return nbformat.read(path, as_version=4)
@@ -111,7 +117,8 @@ def format_notebook(notebook):
             continue
         if cell.id == SETUP_ID:
             cell.source = setup_source(imports_of(cell.source))
-            cell.metadata = nbformat.from_dict(SETUP_METADATA)
+        if is_folded(cell):
+            cell.metadata = nbformat.from_dict(FOLDED_METADATA)
         if cell.execution_count is not None:
             count += 1
             cell.execution_count = count
@@ -188,18 +195,20 @@ def _cell_problems(cell):
     ):
         yield "an id that isn't words joined by hyphens"
     tags = set(cell.metadata.get("tags", []))
-    allowed = SETUP_METADATA if cell.id == SETUP_ID else {"tags"}
+    allowed = FOLDED_METADATA if is_folded(cell) else {"tags"}
     if set(cell.metadata) - set(allowed) or tags - TAGS:
         yield f"metadata other than tags from {sorted(TAGS)}: {dict(cell.metadata)}"
     if cell.cell_type == "markdown":
         if MYST.search(cell.source):
             yield "MyST syntax, which Colab shows as raw text"
         return
-    if cell.id == SETUP_ID and (
-        cell.source != setup_source(imports_of(cell.source))
-        or cell.metadata != SETUP_METADATA
-    ):
+    if cell.id == SETUP_ID and cell.source != setup_source(imports_of(cell.source)):
         yield "a setup cell that differs from the template; run make notebooks"
+    if is_folded(cell):
+        if cell.metadata != FOLDED_METADATA:
+            yield "a setup or solution cell that isn't folded; run make notebooks"
+        if not FOLDING_TITLE.match(cell.source):
+            yield "a setup or solution cell without the title by which Colab folds it"
     if any(len(line) > CODE_COLUMNS for line in cell.source.splitlines()):
         yield f"a line of code over {CODE_COLUMNS} columns"
     text = cell.source

@@ -69,7 +69,7 @@ def imported(path):
 def test_every_module_has_its_place_in_the_order():
     assert {path.stem for path in HELPERS.glob("*.py")} == set(MAY_IMPORT)
     folders = {path.parent.name for path in HELPERS.glob("*/*.py")}
-    assert folders == {"views"}
+    assert folders == {"checks", "views"}
 
 
 @pytest.mark.parametrize("module", MAY_IMPORT)
@@ -92,3 +92,14 @@ def test_views_know_tensors_and_no_models(path):
     for package, homes in ONLY_IN.items():
         if "views" not in homes:
             assert not [name for name in names if name.split(".")[0] == package]
+
+
+@pytest.mark.parametrize(
+    "path", sorted((HELPERS / "checks").rglob("*.py")), ids=lambda path: path.stem
+)
+def test_checks_know_what_they_check(path):
+    names = list(imported(path))
+    own = {name.split(".")[1] for name in names if name.startswith("helpers.")}
+    assert not own & {"views", "plotting", "training", "experiments"}
+    for package in ONLY_IN:
+        assert not [name for name in names if name.split(".")[0] == package]

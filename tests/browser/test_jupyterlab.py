@@ -1,8 +1,10 @@
 """Every notebook in a real JupyterLab: run by its menu, saved, compared, reopened.
 
-Views must be alive after a run, and in a trusted notebook that is only opened.
+Views must be alive after a run, and in a trusted notebook that is only opened. The
+exercises are solved there, wrongly first.
 """
 
+import inspect
 import json
 import os
 import pathlib
@@ -18,7 +20,9 @@ import pytest
 
 from _ext import notebooks
 from tests.nbval_numeric import close
-from tests.test_notebooks import NOTEBOOKS
+from tests.test_checks import RIGHT, WRONG
+from tests.test_exercises import called, exercises
+from tests.test_notebooks import NOTEBOOKS, NUMBERED
 
 pytestmark = pytest.mark.slow
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -61,9 +65,13 @@ def lab(tmp_path_factory):
     trust = [sys.executable, ROOT / "_ext" / "notebooks.py", "trust"]
     environment = os.environ | {"HOME": str(home), "BOOK_STATIC": "1"}
     subprocess.run([*trust, *stored.glob("*.ipynb")], env=environment, check=True)
+    (folder / "work").mkdir()
+    for path in NUMBERED:
+        notebooks.write(folder / "work" / path.name, worksheet(notebooks.read(path)))
     cells = [nbformat.v4.new_code_cell(EXPLORE)]
     small = nbformat.v4.new_notebook(cells=cells, metadata=notebooks.METADATA)
-    nbformat.write(small, folder / "explore.ipynb")
+    for name in ("explore", "reopened"):
+        nbformat.write(small, folder / f"{name}.ipynb")
     options = ["--no-browser", "--allow-root", "--ip=127.0.0.1", "--port=0"]
     options += [f"--IdentityProvider.token={TOKEN}", f"--ServerApp.root_dir={folder}"]
     server = subprocess.Popen(
@@ -88,6 +96,22 @@ def lab(tmp_path_factory):
     drain.join()
     server.stderr.close()
     shutil.rmtree(home)
+
+
+def worksheet(notebook):
+    """A chapter's setup cell, and the stub and the check of each exercise."""
+    found = exercises(notebook).values()
+    setup = next(cell for cell in notebook.cells if cell.id == notebooks.SETUP_ID)
+    cells = [setup, *(cells[part] for cells in found for part in ("stub", "check"))]
+    for cell in cells:
+        cell.outputs, cell.execution_count = [], None
+    return nbformat.v4.new_notebook(cells=cells, metadata=notebooks.METADATA)
+
+
+def attempt(solution, name):
+    """A solution as a reader might paste it into the cell of a stub."""
+    text = pathlib.Path(inspect.getsourcefile(solution)).read_text(encoding="utf-8")
+    return f"{text.partition('RIGHT = {')[0]}\n\n{name} = {solution.__name__}"
 
 
 def printed(cell):
@@ -145,6 +169,47 @@ def test_explore_asks_the_kernel_when_its_slider_moves(chromium, lab):
     context.close()
 
 
+STOP_KERNELS = """async (token) => {
+    const address = (id) => `/api/sessions${id && "/" + id}?token=${token}`;
+    const found = await (await fetch(address(""))).json();
+    const cookie = document.cookie.match(/_xsrf=([^;]*)/)[1];
+    const options = { method: "DELETE", headers: { "X-XSRFToken": cookie } };
+    for (const { id, path } of found)
+        if (path === "reopened.ipynb") await fetch(address(id), options);
+    return (await (await fetch(address(""))).json()).map(({ path }) => path);
+}"""
+
+
+def test_explore_is_alive_in_a_notebook_that_is_reopened(chromium, lab):
+    """With the kernel its box alone is seen; without it the view, and no error."""
+    context = chromium.new_context(viewport={"width": 1280, "height": 900})
+    page = opened(context, lab, "reopened.ipynb")
+    run_all(page)
+    view = page.locator('.aos-view[data-module="explore"]')
+    view.locator(".live").wait_for(state="attached", timeout=60_000)
+    page.locator(".aos-explore .noUi-handle").wait_for()
+    assert not view.is_visible()
+    page.keyboard.press("Control+s")
+    path = lab[1] / "reopened.ipynb"
+    while (result := saved(path, 1)) is None:
+        page.wait_for_timeout(200)
+    assert len(result.cells[0].outputs) == 2
+    assert "reopened.ipynb" not in page.evaluate(STOP_KERNELS, TOKEN)
+    context.close()
+
+    context = chromium.new_context(viewport={"width": 1280, "height": 900})
+    page = opened(context, lab, "reopened.ipynb")
+    view = page.locator('.aos-view[data-module="explore"]')
+    view.wait_for()
+    lost = page.get_by_text("model not found")
+    lost.wait_for(state="attached", timeout=60_000)
+    assert not lost.is_visible()
+    assert view.locator('[data-value="bar 0 0"]').inner_text() == "3.0"
+    view.locator('[data-control="width"]').press("ArrowRight")
+    assert view.locator('[data-value="bar 0 0"]').inner_text() == "8.0"
+    context.close()
+
+
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs_in_jupyterlab(chromium, lab, path):
     folder = lab[1]
@@ -174,3 +239,41 @@ def test_a_notebook_runs_in_jupyterlab(chromium, lab, path):
         assert not [o for o in cell.outputs if o.output_type == "error"], cell.id
         if "nbval-ignore-output" not in expected.metadata.get("tags", []):
             assert close(printed(expected), printed(cell)), cell.id
+
+
+@pytest.mark.parametrize("path", NUMBERED, ids=lambda path: path.stem)
+def test_the_exercises_can_be_solved_in_jupyterlab(chromium, lab, path):
+    context = chromium.new_context(viewport={"width": 1280, "height": 6000})
+    page = opened(context, lab, f"work/{path.name}")
+    run_all(page)
+    for number, cells in enumerate(exercises(notebooks.read(path)).values()):
+        stub = page.locator(".jp-Notebook .jp-Cell").nth(1 + 2 * number)
+        shown = page.locator(".jp-Notebook .jp-Cell").nth(2 + 2 * number)
+        shown = shown.locator(".jp-OutputArea-output")
+        tasks = called(cells["check"].source)
+        for _, mine in tasks:
+            shown.get_by_text(f"○ {mine}: not attempted").wait_for(timeout=60_000)
+        wrong = [
+            next(pair for pair in WRONG[name] if pair[1] is not None)
+            for name, _ in tasks
+        ]
+        right = [(RIGHT[name][0], None) for name, _ in tasks]
+        for solutions in (wrong, right):
+            texts = [
+                attempt(solution, mine)
+                for (solution, _), (_, mine) in zip(solutions, tasks, strict=True)
+            ]
+            stub.locator(".cm-content").click()
+            page.keyboard.press("Control+a")
+            page.keyboard.insert_text("\n\n".join(texts))
+            page.keyboard.press("Shift+Enter")
+            page.keyboard.press("Shift+Enter")
+            for solution, mistake in solutions:
+                verdict = "right." if mistake is None else f"behaves like {mistake}."
+                expected = re.compile(
+                    r"\s+".join(
+                        map(re.escape, f"{solution.__name__}: {verdict}".split())
+                    )
+                )
+                shown.get_by_text(expected).wait_for(timeout=60_000)
+    context.close()

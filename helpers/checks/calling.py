@@ -1,0 +1,152 @@
+"""Call a reader's function: stop it when it hangs, see what it leaves behind."""
+
+import contextlib
+import copy
+import ctypes
+import io
+import linecache
+import pathlib
+import sys
+import threading
+import traceback
+from dataclasses import dataclass
+
+import torch
+
+SECONDS = 10.0
+SEED = 20_170_612
+MOST_PRINTED = 1000
+BOOK = str(pathlib.Path(__file__).resolve().parent.parent)
+TORCH = str(pathlib.Path(torch.__file__).resolve().parent)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of one call.
+
+    Args:
+        value: what it returned.
+        error: what it raised, or None.
+        where: the reader's line that raised, such as "line 3: x = y[7]", or "".
+        hung: whether it had to be stopped.
+        printed: the first of what it printed.
+        changed: names of the arguments that it changed.
+        reseeded: whether it set PyTorch's seed.
+    """
+
+    value: object = None
+    error: BaseException | None = None
+    where: str = ""
+    hung: bool = False
+    printed: str = ""
+    changed: tuple = ()
+    reseeded: bool = False
+
+
+class _Stopped(BaseException):
+    """Raised inside a thread that takes too long."""
+
+
+class _FirstOfIt(io.TextIOBase):
+    """A file that keeps the start of what is written, however much comes."""
+
+    def __init__(self):
+        self.text = ""
+
+    def write(self, text):
+        self.text += text[: MOST_PRINTED - len(self.text)]
+        return len(text)
+
+
+def call(function, arguments, *, run, seconds=SECONDS):
+    """Call a function with copies of its arguments; nothing it does gets out.
+
+    Args:
+        function: what the reader wrote.
+        arguments: a dict of names and values.
+        run: ``run(function, *values)`` makes the call and returns what to compare.
+        seconds: how long it may take.
+
+    Returns:
+        outcome: an Outcome.
+    """
+    given = copy.deepcopy(arguments)
+    printed = _FirstOfIt()
+    with torch.random.fork_rng(devices=[]), contextlib.redirect_stdout(printed):
+        torch.default_generator.manual_seed(SEED)  # no other device's
+        done = _within(seconds, lambda: run(function, *given.values()))
+        reseeded = torch.initial_seed() != SEED
+    if done is None:
+        return Outcome(hung=True, printed=printed.text)
+    value, error = done
+    changed = [name for name in arguments if not same(arguments[name], given[name])]
+    return Outcome(
+        value=value,
+        error=error,
+        where=_where(error),
+        printed=printed.text,
+        changed=tuple(changed),
+        reseeded=reseeded,
+    )
+
+
+def _within(seconds, work):
+    """What the work returned and raised; None if it had to be stopped."""
+    done = []
+
+    def target():
+        try:
+            done.append((work(), None))
+        except _Stopped:
+            pass
+        except BaseException as error:  # a reader may raise anything, even SystemExit
+            done.append((None, error))
+
+    thread = threading.Thread(target=target, daemon=True)
+    thread.start()
+    thread.join(seconds)
+    if thread.is_alive():
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(
+            ctypes.c_ulong(thread.ident), ctypes.py_object(_Stopped)
+        )
+        thread.join(1)
+        return None
+    return done[0]
+
+
+def _where(error):
+    """The last line of the reader's own code on the way to the error."""
+    if error is None:
+        return ""
+    standard = str(pathlib.Path(traceback.__file__).resolve().parent)
+    theirs = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if not frame.filename.startswith((BOOK, TORCH, standard, sys.prefix))
+    ]
+    if not theirs:
+        return ""
+    line = linecache.getline(theirs[-1].filename, theirs[-1].lineno).strip()
+    return f"line {theirs[-1].lineno}: {line}" if line else f"line {theirs[-1].lineno}"
+
+
+def same(one, other):
+    """Whether two values are equal to the last bit: tensors, modules, plain values."""
+    if isinstance(one, torch.nn.Module):
+        return type(one) is type(other) and same(
+            dict(one.state_dict()), dict(other.state_dict())
+        )
+    if isinstance(one, torch.Tensor):
+        return (
+            isinstance(other, torch.Tensor)
+            and one.shape == other.shape
+            and one.dtype == other.dtype
+            and bool(((one == other) | ((one != one) & (other != other))).all())
+        )
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(
+            same(one[key], other[key]) for key in one
+        )
+    if isinstance(one, (list, tuple)):
+        return len(one) == len(other) and all(map(same, one, other))
+    return one == other

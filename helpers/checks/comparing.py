@@ -1,0 +1,212 @@
+"""Where a result differs from the expected one, and in what."""
+
+import math
+from dataclasses import dataclass
+
+import torch
+
+ABSOLUTE, RELATIVE = 1e-5, 1e-4
+MOST_SHOWN = 20
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What is wrong with a result.
+
+    Args:
+        kind: "type", "shape", "dtype", "device" or "values".
+        part: which part of the result, such as "weights", or "".
+        yours: what came.
+        expected: what should have come.
+        index: of the first number that differs, in a tensor.
+    """
+
+    kind: str
+    part: str
+    yours: object
+    expected: object
+    index: tuple | None = None
+
+
+def difference(expected, yours, part=""):
+    """The first thing in which a result differs from the expected one.
+
+    Args:
+        expected: a tensor, a number, a text, or a list, tuple or dict of these.
+        yours: anything.
+        part: the name of what is compared.
+
+    Returns:
+        found: a Difference, or None where they agree. Tensors of any floating-point
+            type agree when their numbers do; a list agrees with a tuple.
+    """
+    if isinstance(expected, torch.Tensor):
+        return _tensor_difference(expected, yours, part)
+    if isinstance(expected, dict):
+        if not isinstance(yours, dict) or yours.keys() != expected.keys():
+            return Difference("type", part, yours, expected)
+        pairs = [(name, expected[name], yours[name]) for name in expected]
+        return _first(pairs)
+    if isinstance(expected, (list, tuple)):
+        if not isinstance(yours, (list, tuple)):
+            return Difference("type", part, yours, expected)
+        if len(yours) != len(expected):
+            return Difference("shape", part, yours, expected)
+        pairs = [(part, *both) for both in zip(expected, yours, strict=True)]
+        inner = _first(pairs)
+        if inner is None or isinstance(inner.expected, torch.Tensor):
+            return inner
+        return Difference(inner.kind, part, yours, expected)
+    return _plain_difference(expected, yours, part)
+
+
+def name_parts(value, names):
+    """A result of several parts as a dict, so that a difference names its part.
+
+    What comes later in a result was often computed before, as in context, weights. So
+    the dict begins with the last part: where all differ, that one is shown.
+
+    Args:
+        value: a list or tuple, or anything else.
+        names: names of the parts.
+
+    Returns:
+        named: a dict where the value has as many parts as there are names, more
+            than one; else the value itself.
+    """
+    several = isinstance(value, (list, tuple)) and len(names) > 1
+    if several and len(value) == len(names):
+        return dict(reversed([*zip(names, value, strict=True)]))
+    return value
+
+
+def _first(pairs):
+    found = (difference(expected, yours, part) for part, expected, yours in pairs)
+    return next((one for one in found if one is not None), None)
+
+
+def _plain_difference(expected, yours, part):
+    if isinstance(yours, torch.Tensor) and yours.dim() == 0:
+        yours = yours.item()
+    wanted = (int, float) if isinstance(expected, float) else type(expected)
+    fits = isinstance(yours, wanted)
+    if fits and isinstance(yours, bool) != isinstance(expected, bool):
+        fits = False
+    if not fits:
+        return Difference("type", part, yours, expected)
+    if isinstance(expected, float):
+        equal = (math.isnan(expected) and math.isnan(yours)) or math.isclose(
+            expected, yours, rel_tol=RELATIVE, abs_tol=ABSOLUTE
+        )
+    else:
+        equal = expected == yours
+    return None if equal else Difference("values", part, yours, expected)
+
+
+def _tensor_difference(expected, yours, part):
+    if not isinstance(yours, torch.Tensor) or yours.layout != torch.strided:
+        return Difference("type", part, yours, expected)
+    if yours.shape != expected.shape:
+        return Difference("shape", part, yours, expected)
+    if _sort(yours) != _sort(expected):
+        return Difference("dtype", part, yours, expected)
+    if yours.device.type != expected.device.type:
+        return Difference("device", part, yours, expected)
+    wrong = ~_agree(yours.detach(), expected.detach())
+    if not wrong.any():
+        return None
+    index = tuple(wrong.nonzero()[0].tolist())
+    return Difference("values", part, yours, expected, index)
+
+
+def _sort(tensor):
+    """Whether a tensor holds truth values, whole, complex or other numbers."""
+    if tensor.dtype == torch.bool:
+        return "boolean"
+    if tensor.is_complex():
+        return "complex"
+    return "floating-point" if tensor.is_floating_point() else "integer"
+
+
+def _agree(yours, expected):
+    if not expected.is_floating_point():
+        return yours == expected
+    yours, expected = yours.double(), expected.double()
+    near = (yours - expected).abs() <= ABSOLUTE + RELATIVE * expected.abs()
+    both_nan = yours.isnan() & expected.isnan()
+    return torch.where(expected.isfinite(), near, (yours == expected) | both_nan)
+
+
+def describe(value, index=None):
+    """A value in a few lines: its numbers where they are few, else its shape.
+
+    Args:
+        value: anything.
+        index: of the number to show where there are too many.
+
+    Returns:
+        text: a string.
+    """
+    if isinstance(value, torch.Tensor):
+        return _describe_tensor(value, index)
+    if isinstance(value, torch.nn.Module):
+        return f"a module {type(value).__name__}"
+    if isinstance(value, float):
+        return f"{value:z.4f}"
+    if isinstance(value, (list, tuple)) and len(value) <= MOST_SHOWN:
+        inner = [describe(one) for one in value]
+        tables = any("\n" in one for one in inner)
+        inner = (",\n" if tables else ", ").join(inner)
+        return f"[{inner}]" if isinstance(value, list) else f"({inner})"
+    if isinstance(value, (str, int)) or value is None:
+        text = repr(value)
+        return text if len(text) <= 200 else f"{text[:200]}… ({len(text)} characters)"
+    return f"an object of type {type(value).__name__}"
+
+
+def _describe_tensor(value, index):
+    shape = tuple(value.shape)
+    value = value.detach()
+    if value.layout != torch.strided:
+        return f"a sparse tensor {shape}"
+    if value.device.type == "meta":
+        return f"a tensor {shape} on the meta device, without numbers"
+    if value.numel() > MOST_SHOWN:
+        if index is None:
+            return f"a tensor {shape}"
+        one = describe(value[index].item())
+        return f"{one} at [{', '.join(map(str, index))}] of a tensor {shape}"
+    return _nested(value.tolist(), value.dim())
+
+
+def _nested(numbers, depth, level=1):
+    """Nested lists; a matrix has a row a line."""
+    if depth == 0:
+        return describe(numbers)
+    separator = ", " if depth == 1 else ",\n" + " " * level
+    inner = (_nested(one, depth - 1, level + 1) for one in numbers)
+    return f"[{separator.join(inner)}]"
+
+
+def sort_of(value):
+    """What kind of thing a value is, in words."""
+    if value is None:
+        return "None"
+    if isinstance(value, torch.Tensor):
+        if value.layout != torch.strided:
+            return "a sparse tensor"
+        article = "an" if _sort(value) == "integer" else "a"
+        return f"{article} {_sort(value)} tensor {tuple(value.shape)}"
+    names = {
+        "ndarray": "a NumPy array",
+        "int": "a whole number",
+        "float": "a number with a point",
+        "bool": "True or False",
+        "str": "a text",
+        "list": "a list",
+        "tuple": "a tuple",
+        "dict": "a dict",
+        "function": "a function",
+    }
+    kind = type(value).__name__
+    return names.get(kind, f"an object of type {kind}")

@@ -1,0 +1,262 @@
+"""Exercise of chapter 4: a causal layer."""
+
+import math
+
+import torch
+from torch import nn
+
+from helpers import attention
+from helpers.checks.exercise import Case, Exercise, Mistake, attempted
+from helpers.checks.layers import first_output, repeats, with_parameters
+
+
+def _layer_inputs():
+    generator = torch.Generator().manual_seed(5)
+
+    def draw(*shape):
+        return torch.randn(*shape, generator=generator)
+
+    def weights(d_in, d_out):
+        names = ("W_query.weight", "W_key.weight", "W_value.weight")
+        return {name: draw(d_out, d_in) for name in names}
+
+    def case(name, x, parameters, context_length, use="eval"):
+        arguments = {"x": x, "context_length": context_length}
+        d_out, d_in = parameters["W_query.weight"].shape
+        shown = {"d_in": d_in, "d_out": d_out} | arguments
+        return Case(name, arguments | {"parameters": parameters, "use": use}, shown)
+
+    small, wide = weights(3, 2), weights(4, 6)
+    x = draw(2, 3, 4)
+    return [
+        case("two tokens, as many as the context", draw(1, 2, 3), small, 2),
+        case("three tokens in a context of five", x, wide, 5),
+        case("one token", draw(3, 1, 3), small, 4),
+        case("inputs in the hundreds", 300 * draw(2, 4, 4), wide, 4),
+        case("dropout 0.5", draw(2, 6, 3), small, 6, "dropout"),
+        case("moved to another device", x, wide, 5, "device"),
+        case("its parameters", x, wide, 5, "parameters"),
+    ]
+
+
+def _use_causal_attention(layer_class, x, context_length, parameters, use):
+    d_out, d_in = parameters["W_query.weight"].shape
+    dropout = 0.5 if use == "dropout" else 0.0
+    layer = attempted(layer_class(d_in, d_out, context_length, dropout))
+    if use != "device":
+        first_output(layer, x)
+    if use == "parameters":
+        return sorted(name for name, _ in layer.named_parameters())
+    layer = with_parameters(layer, parameters)
+    if use == "device":
+        # The meta device knows shapes and no numbers; it fails where a GPU would.
+        return tuple(layer.to("meta")(x.to("meta")).shape)
+    if use == "dropout":
+        alone = x[:, :1]  # its one weight is 1
+        contexts = torch.stack([layer(alone) for _ in range(20)])
+        training = repeats(layer, x)
+        layer.eval()
+        return {
+            "train mode repeats": training,
+            "eval mode repeats": repeats(layer, x),
+            "a single token gets, of its value": _share(contexts, layer(alone)),
+        }
+    return layer.eval()(x)
+
+
+def _share(contexts, undropped):
+    """In words, what dropout of 0.5 has made of rows, beside those without it."""
+    none = contexts == 0
+    twice = torch.isclose(contexts, 2 * undropped, rtol=1e-4, atol=1e-6)
+    if (none.all(dim=-1) | twice.all(dim=-1)).all():
+        return "nothing, or twice all of it"
+    if (none | twice).all():
+        return "some features, doubled"
+    same = torch.isclose(contexts, undropped, rtol=1e-4, atol=1e-6).all()
+    return "all of it, always" if same else "something else"
+
+
+class _Wrong(nn.Module):
+    """A causal layer, written so that each mistake changes one method."""
+
+    qkv_bias = False
+
+    def __init__(self, d_in, d_out, context_length, dropout):
+        super().__init__()
+        self.W_query = nn.Linear(d_in, d_out, bias=self.qkv_bias)
+        self.W_key = nn.Linear(d_in, d_out, bias=self.qkv_bias)
+        self.W_value = nn.Linear(d_in, d_out, bias=self.qkv_bias)
+        self.dropout = nn.Dropout(dropout)
+        self.scale = math.sqrt(d_out)
+        future = torch.ones(context_length, context_length).triu(1).bool()
+        self.register_buffer("future", future)
+
+    def hidden(self, T, scores):
+        return self.future[:T, :T]
+
+    def weights(self, scores):
+        hidden = self.hidden(scores.shape[-1], scores)
+        return (scores / self.scale).masked_fill(hidden, -math.inf).softmax(-1)
+
+    def drop(self, weights):
+        return self.dropout(weights)
+
+    def forward(self, x):
+        scores = self.W_query(x) @ self.W_key(x).transpose(-2, -1)
+        return self.drop(self.weights(scores)) @ self.W_value(x)
+
+
+class _Uncut(_Wrong):
+    def hidden(self, T, scores):
+        return self.future
+
+
+class _Forgetful(_Wrong):
+    def weights(self, scores):
+        return (scores / self.scale).softmax(-1)
+
+
+class _OnTheProcessor(_Wrong):
+    def hidden(self, T, scores):
+        return torch.ones(T, T).triu(1).bool()
+
+
+class _Unscaled(_Wrong):
+    def __init__(self, *sizes):
+        super().__init__(*sizes)
+        self.scale = 1.0
+
+
+class _ScaledByWidth(_Wrong):
+    def __init__(self, d_in, d_out, *rest):
+        super().__init__(d_in, d_out, *rest)
+        self.scale = d_out
+
+
+class _ScaledByInput(_Wrong):
+    def __init__(self, d_in, *rest):
+        super().__init__(d_in, *rest)
+        self.scale = math.sqrt(d_in)
+
+
+class _Zeroing(_Wrong):
+    def weights(self, scores):
+        return (scores / self.scale).softmax(-1).tril()
+
+
+class _Undropped(_Wrong):
+    def drop(self, weights):
+        return weights
+
+
+class _AlwaysDropping(_Wrong):
+    def drop(self, weights):
+        return nn.functional.dropout(weights, self.dropout.p)
+
+
+class _DropsValues(_Wrong):
+    def forward(self, x):
+        scores = self.W_query(x) @ self.W_key(x).transpose(-2, -1)
+        return self.weights(scores) @ self.dropout(self.W_value(x))
+
+
+class _DropsScores(_Wrong):
+    def forward(self, x):
+        scores = self.dropout(self.W_query(x) @ self.W_key(x).transpose(-2, -1))
+        return self.weights(scores) @ self.W_value(x)
+
+
+class _Biased(_Wrong):
+    qkv_bias = True
+
+
+CAUSAL_ATTENTION = Exercise(
+    name="causal_attention",
+    returns={"context": "(B, T, d_out)"},
+    reference=attention.CausalAttention,
+    cases=_layer_inputs,
+    run=_use_causal_attention,
+    mistakes=(
+        Mistake(
+            "a layer whose mask is not cut to the number of tokens",
+            _Uncut,
+            "The mask has context_length rows; three tokens need its first three rows "
+            "and columns.",
+        ),
+        Mistake(
+            "a layer without a mask",
+            _Forgetful,
+            "masked_fill returns a new tensor: where its result is not kept, nothing "
+            "is hidden. masked_fill_ with an underscore works in place.",
+        ),
+        Mistake(
+            "a layer that makes its mask on the CPU",
+            _OnTheProcessor,
+            "All is well until the layer moves: then scores and mask are on two "
+            "devices. Register the mask as a buffer, or make it on the scores' device.",
+        ),
+        Mistake(
+            "a layer without scaling",
+            _Unscaled,
+            "Divide the scores by the square root of D; here D is d_out.",
+        ),
+        Mistake(
+            "a layer that divides by D instead of its square root",
+            _ScaledByWidth,
+            "The standard deviation of a score grows as the square root of D.",
+        ),
+        Mistake(
+            "a layer that divides by the square root of d_in",
+            _ScaledByInput,
+            "A score is a sum over the width of queries and keys, d_out; d_in has no "
+            "part in it.",
+        ),
+        Mistake(
+            "a layer that zeroes the weights after softmax",
+            _Zeroing,
+            "The rows don't sum to 1, and their sums depend on the future.",
+        ),
+        Mistake(
+            "a layer without dropout",
+            _Undropped,
+            "In training, weights are dropped with probability dropout, after softmax.",
+        ),
+        Mistake(
+            "a layer that drops weights in eval mode, too",
+            _AlwaysDropping,
+            "F.dropout drops by default; hand it training=self.training, or use "
+            "nn.Dropout, which knows.",
+        ),
+        Mistake(
+            "a layer that drops features of the values",
+            _DropsValues,
+            "nn.Dropout belongs on the weights: what is dropped is a token's whole "
+            "share in the context, not single features of its value.",
+        ),
+        Mistake(
+            "a layer that drops scores before softmax",
+            _DropsScores,
+            "A score of 0 is a score like another, and softmax gives it a weight. "
+            "Dropout comes after softmax.",
+        ),
+        Mistake(
+            "a layer with biases",
+            _Biased,
+            "nn.Linear has a bias unless told otherwise; qkv_bias is False by default.",
+        ),
+    ),
+)
+
+
+def causal_attention(attempt):
+    """Check ``MyCausalAttention(d_in, d_out, context_length, dropout, qkv_bias)``.
+
+    Args:
+        attempt: a class, not an instance: an ``nn.Module`` with linear layers
+            ``W_query``, ``W_key``, ``W_value`` that takes (B, T, d_in) for any T up to
+            ``context_length`` and returns (B, T, d_out).
+
+    Returns:
+        verdict: a Verdict.
+    """
+    return CAUSAL_ATTENTION.check(attempt)

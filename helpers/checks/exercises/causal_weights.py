@@ -1,0 +1,129 @@
+"""Exercise of chapter 4: the weights of causal attention."""
+
+import math
+
+import torch
+
+from helpers.checks.exercise import Case, Exercise, Mistake
+
+
+def _score_tables():
+    generator = torch.Generator().manual_seed(4)
+    zero = torch.tensor([[1.0, 2.0, 0.0], [0.0, 1.0, 0.0], [2.0, 0.0, 1.0]])
+    return [
+        Case("two tokens", {"scores": torch.tensor([[1.0, 2.0], [3.0, 1.0]])}),
+        Case("some scores are zero", {"scores": zero}),
+        Case("one token", {"scores": torch.tensor([[0.5]])}),
+        Case(
+            "scores in the thousands",
+            {"scores": 3000 * torch.randn(5, 5, generator=generator)},
+        ),
+        Case("negative scores", {"scores": -torch.rand(4, 4, generator=generator) - 1}),
+        Case(
+            "a batch of heads",
+            {"scores": torch.randn(2, 3, 5, 5, generator=generator)},
+        ),
+    ]
+
+
+def _masked_softmax(scores, mask, dim=-1):
+    return scores.masked_fill(~mask, -math.inf).softmax(dim)
+
+
+def _lower(scores, diagonal=0):
+    return torch.ones_like(scores).tril(diagonal).bool()
+
+
+CAUSAL_WEIGHTS = Exercise(
+    name="causal_weights",
+    returns={"weights": "(..., T, T)"},
+    reference=lambda scores: _masked_softmax(scores, _lower(scores)),
+    cases=_score_tables,
+    mistakes=(
+        Mistake(
+            "softmax without a mask",
+            lambda scores: scores.softmax(-1),
+            "masked_fill returns a new tensor: where its result is not kept, nothing "
+            "is hidden.",
+        ),
+        Mistake(
+            "the mask with its meaning inverted",
+            lambda scores: _masked_softmax(scores, ~_lower(scores)),
+            "Minus infinity stands where a token may look. The last row has nothing "
+            "left and becomes NaN.",
+        ),
+        Mistake(
+            "weights zeroed after softmax, not divided by their sum",
+            lambda scores: scores.softmax(-1).tril(),
+            "The rows don't sum to 1, and what is missing depends on the future: that "
+            "leaks. Mask before softmax.",
+        ),
+        Mistake(
+            "weights zeroed after softmax, then divided by their sum",
+            lambda scores: (
+                scores.softmax(-1).tril()
+                / scores.softmax(-1).tril().sum(-1, keepdim=True)
+            ),
+            "For small scores this equals the right weights. With a future score some "
+            "hundreds higher, all that is left underflows to 0, and 0 / 0 is NaN.",
+        ),
+        Mistake(
+            "a mask made of the scores, triu(scores).bool()",
+            lambda scores: _masked_softmax(scores, ~scores.triu(1).bool()),
+            "A score of exactly 0 in the future turns False and stays open. Make the "
+            "mask of ones, not of scores.",
+        ),
+        Mistake(
+            "scores set to 0 above the diagonal",
+            lambda scores: scores.tril().softmax(-1),
+            "A score of 0 is a score like another: its weight is exp(0) over the sum, "
+            "not 0. What has no weight has a score of minus infinity.",
+        ),
+        Mistake(
+            "a mask that hides each token from itself",
+            lambda scores: _masked_softmax(scores, _lower(scores, -1)),
+            "The diagonal is no future. Without it, row 0 is softmax of nothing: NaN.",
+        ),
+        Mistake(
+            "a mask that opens one key of the future",
+            lambda scores: _masked_softmax(scores, _lower(scores, 1)),
+            "Row t may see keys 0 to t. Key t + 1 is what it has to predict.",
+        ),
+        Mistake(
+            "softmax over the queries",
+            lambda scores: _masked_softmax(scores, _lower(scores), -2),
+            "Each row, one query's weights, must sum to 1: softmax runs over the last "
+            "axis. Yours makes the columns sum to 1.",
+        ),
+        Mistake(
+            "scores that are scaled a second time",
+            lambda scores: _masked_softmax(scores / math.sqrt(2), _lower(scores)),
+            "The scores come scaled already: leave the square root out.",
+        ),
+        Mistake(
+            "scores that are scaled a second time",
+            lambda scores: _masked_softmax(
+                scores / math.sqrt(scores.shape[-1]), _lower(scores)
+            ),
+            "The scores come scaled already: leave the square root out.",
+        ),
+        Mistake(
+            "masked scores before softmax",
+            lambda scores: scores.masked_fill(~_lower(scores), -math.inf),
+            "The scores are masked rightly; softmax is missing.",
+        ),
+    ),
+)
+
+
+def causal_weights(attempt):
+    """Check ``my_causal_weights(scores)``.
+
+    Args:
+        attempt: a function of (..., T, T) scores, scaled already, that returns the
+            (..., T, T) weights: softmax over the keys that don't come after the query.
+
+    Returns:
+        verdict: a Verdict.
+    """
+    return CAUSAL_WEIGHTS.check(attempt)

@@ -1,0 +1,191 @@
+"""Exercises of chapter 7: cross-attention, without and with padding."""
+
+import math
+
+import torch
+
+from helpers import attention
+from helpers.checks.exercise import Case, Exercise, Mistake
+
+# --- cross-attention ------------------------------------------------------------------
+
+
+def _two_sequences():
+    generator = torch.Generator().manual_seed(7)
+
+    def draw(*shape):
+        return torch.randn(*shape, generator=generator)
+
+    def case(name, B, T, S, d_query, d_context, D, D_v, size=1.0):
+        arguments = {
+            "x": size * draw(B, T, d_query),
+            "context": size * draw(B, S, d_context),
+            "W_query": draw(d_query, D),
+            "W_key": draw(d_context, D),
+            "W_value": draw(d_context, D_v),
+        }
+        return Case(name, arguments)
+
+    by_hand = {
+        "x": torch.tensor([[[1.0, 0.0], [0.0, 2.0]]]),
+        "context": torch.tensor([[[1.0, 1.0], [0.0, 3.0]]]),
+        "W_query": torch.tensor([[1.0, 0.0], [0.0, 1.0]]),
+        "W_key": torch.tensor([[1.0, 0.0], [1.0, 1.0]]),
+        "W_value": torch.tensor([[2.0], [1.0]]),
+    }
+    return [
+        Case("two askers, two answers, equally wide", by_hand),
+        case("one asker, three answers", 1, 1, 3, 2, 3, 2, 2),
+        case("one answer", 2, 3, 1, 3, 2, 4, 2),
+        case("more answers than askers, equally wide", 2, 2, 4, 3, 3, 2, 3),
+        case("more askers than answers, equally wide", 2, 4, 2, 3, 3, 4, 3),
+        case("sizes that all differ", 2, 5, 7, 3, 6, 4, 1),
+        case("inputs in the hundreds", 1, 3, 4, 2, 3, 4, 2, 100.0),
+        case("inputs near zero", 1, 3, 4, 2, 3, 4, 2, 0.01),
+    ]
+
+
+def _attend(queries, keys, values, scale=None, dim=-1, mask=None):
+    scores = queries @ keys.transpose(-2, -1) / (scale or math.sqrt(keys.shape[-1]))
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -math.inf)
+    weights = scores.softmax(dim)
+    return weights @ values, weights
+
+
+def _cross(x, context, W_query, W_key, W_value):
+    queries, keys, values = x @ W_query, context @ W_key, context @ W_value
+    return attention.scaled_dot_product_attention(queries, keys, values)
+
+
+def _from(choose, **options):
+    """Cross-attention whose queries, keys and values come from ``choose(x, context)``.
+
+    Options are those of _attend; a function among them gets the same two sequences.
+    """
+
+    def attend(x, context, W_query, W_key, W_value):
+        asks, says, hands_over = choose(x, context)
+        parts = (asks @ W_query, says @ W_key, hands_over @ W_value)
+        given = {
+            name: value(x, context) if callable(value) else value
+            for name, value in options.items()
+        }
+        return _attend(*parts, **given)
+
+    return attend
+
+
+def _roles(x, context):
+    return x, context, context
+
+
+def _unprojected(x, context, W_query, W_key, W_value):
+    return _attend(x @ W_query, context @ W_key, context)
+
+
+def _scaled_by_d(x, context, W_query, W_key, W_value):
+    queries, keys, values = x @ W_query, context @ W_key, context @ W_value
+    return _attend(queries, keys, values, scale=keys.shape[-1])
+
+
+CROSS_ATTENTION = Exercise(
+    name="cross_attention",
+    returns={"attended": "(B, T, D_v)", "weights": "(B, T, S)"},
+    reference=_cross,
+    cases=_two_sequences,
+    mistakes=(
+        Mistake(
+            "keys made from x",
+            _from(lambda x, context: (x, x, context)),
+            "The keys describe what can be asked, and that is the context: S keys, "
+            "each from a row that is d_context wide.",
+        ),
+        Mistake(
+            "values made from x",
+            _from(lambda x, context: (x, context, x)),
+            "The values are what the context hands over, a value for each of the S "
+            "keys. x only asks.",
+        ),
+        Mistake(
+            "self-attention of x",
+            _from(lambda x, context: (x, x, x)),
+            "The context never enters. x makes the queries, the context makes the "
+            "keys and the values.",
+        ),
+        Mistake(
+            "self-attention of the context",
+            _from(lambda x, context: (context, context, context)),
+            "x never enters. x makes the queries, the context makes the keys and the "
+            "values.",
+        ),
+        Mistake(
+            "x and the context with their roles exchanged",
+            _from(lambda x, context: (context, x, x)),
+            "x asks, so there is one row for each of its T tokens. In yours the "
+            "context asks.",
+        ),
+        Mistake(
+            "softmax over the queries",
+            _from(_roles, dim=-2),
+            "Each asker's row must sum to 1: softmax runs over the last axis, the S "
+            "keys. Yours makes the columns sum to 1.",
+        ),
+        Mistake(
+            "attention without scaling",
+            _from(_roles, scale=1.0),
+            "The scores are divided by the square root of D, the width of queries and "
+            "keys, before softmax.",
+        ),
+        Mistake(
+            "scores divided by D instead of its square root",
+            _scaled_by_d,
+            "The standard deviation of a score grows as the square root of D.",
+        ),
+        Mistake(
+            "scores divided by the square root of d_query",
+            _from(_roles, scale=lambda x, context: math.sqrt(x.shape[-1])),
+            "A score is a sum over the D features of a query and a key. How wide the "
+            "tokens were before, d_query or d_context, has no part in it.",
+        ),
+        Mistake(
+            "scores divided by the square root of d_context",
+            _from(_roles, scale=lambda x, context: math.sqrt(context.shape[-1])),
+            "A score is a sum over the D features of a query and a key. How wide the "
+            "tokens were before, d_query or d_context, has no part in it.",
+        ),
+        Mistake(
+            "cross-attention with a causal mask",
+            _from(
+                _roles,
+                mask=lambda x, context: (
+                    torch.ones(x.shape[1], context.shape[1]).tril().bool()
+                ),
+            ),
+            "The context is there as a whole before anyone asks: each asker may attend "
+            "to all of it. Place t in x and place t in the context have nothing to do "
+            "with each other.",
+        ),
+        Mistake(
+            "context rows averaged without W_value",
+            _unprojected,
+            "The weights are right, but they average the rows of the context. The "
+            "values are these rows times W_value.",
+        ),
+    ),
+)
+
+
+def cross_attention(attempt):
+    """Check ``my_cross_attention(x, context, W_query, W_key, W_value)``.
+
+    Args:
+        attempt: a function of (B, T, d_query) tokens that ask, (B, S, d_context) tokens
+            that answer, and three matrices (d_query, D), (d_context, D) and
+            (d_context, D_v), that returns the averaged values (B, T, D_v) and the
+            weights (B, T, S).
+
+    Returns:
+        verdict: a Verdict.
+    """
+    return CROSS_ATTENTION.check(attempt)

@@ -1,0 +1,176 @@
+"""Exercise of chapter 8: the cross-entropy of logits."""
+
+import math
+
+import torch
+import torch.nn.functional as F
+
+from helpers.checks.exercise import Case, Exercise, Mistake, attempted
+
+
+def _predictions():
+    generator = torch.Generator().manual_seed(8)
+
+    def case(name, logits, targets):
+        return Case(name, {"logits": logits, "targets": torch.tensor(targets)})
+
+    def draw(*shape):
+        return torch.randn(*shape, generator=generator)
+
+    even = torch.zeros(2, 3, 8)
+    high = torch.tensor([[[1000.0, 1002.0], [1001.0, 1000.0]]])
+    far = torch.tensor([[[0.0, -2000.0], [-2000.0, 0.0]]])
+    two = torch.tensor([[[1.0, 0.0, 2.0], [0.0, 3.0, 1.0]]])
+    many = torch.randint(7, (2, 5), generator=generator).tolist()
+    return [
+        case("one position", torch.tensor([[[1.0, 0.0]]]), [[1]]),
+        case("two positions", two, [[0, 1]]),
+        case("a batch of two", draw(2, 5, 7), many),
+        case("even logits", even, [[0, 5, 7], [3, 3, 1]]),
+        case("large logits, close together", high, [[0, 1]]),
+        case("a target that seems impossible", far, [[1, 1]]),
+    ]
+
+
+def _as_number(function, logits, targets):
+    loss = attempted(function(logits, targets))
+    scalar = isinstance(loss, torch.Tensor) and loss.dim() == 0
+    return loss.item() if scalar else loss
+
+
+def _cross_entropy(logits, targets):
+    return F.cross_entropy(logits.flatten(0, -2), targets.flatten())
+
+
+# --- three ways to the logarithms of the probabilities, one of them right -------------
+
+
+def _stable(logits, dim=-1):
+    return logits.log_softmax(dim)
+
+
+def _after_softmax(logits, dim=-1):
+    return logits.softmax(dim).log()
+
+
+def _by_exponentials(logits, dim=-1):
+    return (logits.exp() / logits.exp().sum(dim, keepdim=True)).log()
+
+
+def _by_a_sum_of_exponentials(logits, dim=-1):
+    return logits - logits.exp().sum(dim, keepdim=True).log()
+
+
+def _pick(rows, targets):
+    """What each row holds for its target."""
+    return rows.gather(-1, targets[..., None])[..., 0]
+
+
+def _mistakes(logs):
+    """Mistakes that come with any of the ways to the logarithms."""
+    return (
+        Mistake(
+            "the sum over all positions",
+            lambda logits, targets: -_pick(logs(logits), targets).sum(),
+            "Divide by the number of positions, B T. A sum grows with the batch, so "
+            "that losses of two batches could not be compared.",
+        ),
+        Mistake(
+            "the sum over a text, averaged over the batch",
+            lambda logits, targets: -_pick(logs(logits), targets).sum(-1).mean(),
+            "The mean runs over all B T positions. Yours grows with the length of the "
+            "text.",
+        ),
+        Mistake(
+            "a loss with the wrong sign",
+            lambda logits, targets: _pick(logs(logits), targets).mean(),
+            "The logarithm of a probability is at most 0. The loss is minus that, so "
+            "that a worse guess costs more.",
+        ),
+        Mistake(
+            "a loss in bits",
+            lambda logits, targets: -_pick(logs(logits), targets).mean() / math.log(2),
+            "log2 counts in bits, the natural logarithm in nats: an even guess among 8 "
+            "costs 3 bits, or ln 8 nats.",
+        ),
+        Mistake(
+            "softmax over the positions",
+            lambda logits, targets: -_pick(logs(logits, dim=-2), targets).mean(),
+            "Each position shares its probability among the characters, the last "
+            "axis. Yours shares it among positions.",
+        ),
+        Mistake(
+            "targets moved on a second time",
+            lambda logits, targets: -_pick(logs(logits)[:, :-1], targets[:, 1:]).mean(),
+            "The targets are one character later than the inputs already. "
+            "logits[:, t] belongs to targets[:, t].",
+        ),
+    )
+
+
+def _squared_error(logits, targets):
+    one_hot = F.one_hot(targets, logits.shape[-1])
+    return ((logits.softmax(-1) - one_hot) ** 2).mean()
+
+
+CROSS_ENTROPY = Exercise(
+    name="cross_entropy",
+    returns={"loss": "a number"},
+    reference=_cross_entropy,
+    cases=_predictions,
+    run=_as_number,
+    mistakes=(
+        *_mistakes(_stable),
+        *_mistakes(_after_softmax),
+        *_mistakes(_by_exponentials),
+        *_mistakes(_by_a_sum_of_exponentials),
+        Mistake(
+            "minus the probability, without a logarithm",
+            lambda logits, targets: -_pick(logits.softmax(-1), targets).mean(),
+            "The loss of a guess is minus the logarithm of its probability: 0 for a "
+            "probability of 1, and without limit towards 0.",
+        ),
+        Mistake(
+            "logits that were not normalised",
+            lambda logits, targets: -_pick(logits, targets).mean(),
+            "A logit is no logarithm of a probability yet: the logarithm of the "
+            "row's sum of exponentials is still to be taken off.",
+        ),
+        Mistake(
+            "a squared error",
+            _squared_error,
+            "The squared distance from a one-hot row is another loss: a guess that is "
+            "sure and wrong costs hardly more than an uncertain one.",
+        ),
+        Mistake(
+            "the logarithm of a probability that has become 0",
+            lambda logits, targets: -_pick(_after_softmax(logits), targets).mean(),
+            "Small probabilities underflow to 0 in softmax, and the logarithm of 0 is "
+            "minus infinity. The logarithm of softmax is the logit minus logsumexp of "
+            "its row, with no probability on the way.",
+        ),
+        *(
+            Mistake(
+                "exponentials that overflow",
+                lambda logits, targets, logs=logs: -_pick(logs(logits), targets).mean(),
+                "The exponential of 1000 is infinity. First take the largest logit off "
+                "its row, or let logsumexp do it: that changes no probability.",
+            )
+            for logs in (_by_exponentials, _by_a_sum_of_exponentials)
+        ),
+    ),
+)
+
+
+def cross_entropy(attempt):
+    """Check ``my_cross_entropy(logits, targets)``.
+
+    Args:
+        attempt: a function of (B, T, vocab_size) logits and (B, T) ids that returns a
+            number: minus the natural logarithm of the target's probability, averaged
+            over all positions. It must stay right with logits in the thousands.
+
+    Returns:
+        verdict: a Verdict.
+    """
+    return CROSS_ENTROPY.check(attempt)

@@ -1,0 +1,201 @@
+"""Exercise of chapter 9: one step of attention with a KV cache."""
+
+import math
+
+import torch
+
+from helpers import attention
+from helpers.checks.exercise import Case, Exercise, Mistake
+
+# --- the inputs -----------------------------------------------------------------------
+
+
+def _steps():
+    generator = torch.Generator().manual_seed(11)
+
+    def step(name, B, H, T, kept, D, *, scale=1.0):
+        lengths = {"queries": T, "keys": T, "values": T}
+        lengths |= {"cached_keys": kept, "cached_values": kept}
+        tensors = {
+            part: torch.randn(B, H, length, D, generator=generator).round(decimals=1)
+            for part, length in lengths.items()
+        }
+        return Case(name, tensors | {"queries": scale * tensors["queries"]})
+
+    return [
+        step("one new token behind two", 1, 1, 1, 2, 2),
+        step("two new tokens behind one", 1, 1, 2, 1, 2),
+        step("scores of zero", 1, 1, 2, 2, 2, scale=0.0),
+        step("one token, an empty cache", 1, 1, 1, 0, 2),
+        step("three tokens, an empty cache", 1, 1, 3, 0, 2),
+        step("two texts, three heads", 2, 3, 4, 5, 6),
+        step("two new tokens, scores in the thousands", 1, 2, 2, 3, 4, scale=3000.0),
+    ]
+
+
+# --- the step -------------------------------------------------------------------------
+
+
+def _extended(keys, values, cached_keys, cached_values):
+    return (
+        torch.cat([cached_keys, keys], dim=-2),
+        torch.cat([cached_values, values], dim=-2),
+    )
+
+
+def _attend(queries, keys, values, mask, *, divisor=None, dim=-1):
+    scores = queries @ keys.transpose(-2, -1)
+    scores = scores / (math.sqrt(queries.shape[-1]) if divisor is None else divisor)
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -math.inf)
+    return scores.softmax(dim) @ values
+
+
+def _step(queries, keys, values, cached_keys, cached_values):
+    keys, values = _extended(keys, values, cached_keys, cached_values)
+    mask = attention.causal_mask(queries.shape[-2], keys.shape[-2])
+    context, _ = attention.scaled_dot_product_attention(
+        queries, keys, values, mask=mask
+    )
+    return context, keys, values
+
+
+def _with_mask(make_mask, **options):
+    """The step with another mask, a function of T and S."""
+
+    def step(queries, *parts):
+        keys, values = _extended(*parts)
+        mask = make_mask(queries.shape[-2], keys.shape[-2])
+        return _attend(queries, keys, values, mask, **options), keys, values
+
+    return step
+
+
+def _top_left(T, S):
+    return torch.ones(T, S, dtype=torch.bool).tril()
+
+
+def _in_front(queries, keys, values, cached_keys, cached_values):
+    return _step(queries, cached_keys, cached_values, keys, values)
+
+
+def _new_alone(queries, keys, values, *cached):
+    mask = attention.causal_mask(queries.shape[-2])
+    context = _attend(queries, keys, values, mask)
+    return context, *_extended(keys, values, *cached)
+
+
+def _cached_alone(queries, keys, values, cached_keys, cached_values):
+    context = _attend(queries, cached_keys, cached_values, None)
+    return context, *_extended(keys, values, cached_keys, cached_values)
+
+
+def _keys_in_both(queries, keys, values, *cached):
+    return _step(queries, keys, keys, *cached)
+
+
+KV_CACHE_STEP = Exercise(
+    name="kv_cache_step",
+    returns={
+        "context": "(B, H, T, D)",
+        "keys": "(B, H, S, D)",
+        "values": "(B, H, S, D)",
+    },
+    reference=_step,
+    cases=_steps,
+    mistakes=(
+        Mistake(
+            "new tokens that attend to later ones",
+            _with_mask(lambda T, S: None),
+            "A single new token is the last one and may see all; of several, the "
+            "first may not see the second. A mask of 1 x 1 hides nothing either.",
+        ),
+        Mistake(
+            "a mask that starts at the first key",
+            _with_mask(_top_left),
+            "The new tokens are the last T of the S, so row 0 of the mask is open up "
+            "to key S - T. Yours opens key 0 alone; is_causal=True of PyTorch's "
+            "function does the same.",
+        ),
+        Mistake(
+            "a mask that hides each new token from itself",
+            _with_mask(lambda T, S: torch.ones(T, S).tril(S - T - 1).bool()),
+            "A token may attend to itself: row 0 of the mask is open up to key S - T, "
+            "that one included.",
+        ),
+        Mistake(
+            "a mask of T x T",
+            _with_mask(lambda T, S: attention.causal_mask(T)),
+            "There are T queries and S keys, so the mask is T x S. For one new token "
+            "1 x 1 goes unnoticed, because it stretches over all keys.",
+        ),
+        Mistake(
+            "new keys in front of the kept ones",
+            _in_front,
+            "The order in the cache is the order of the text: what is new goes to the "
+            "end, torch.cat([cached_keys, keys], dim=-2).",
+        ),
+        Mistake(
+            "a cache that holds the new tokens only",
+            lambda queries, keys, values, *cached: (
+                _step(queries, keys, values, *cached)[0],
+                keys,
+                values,
+            ),
+            "The context is right, but the next step gets a cache without the text "
+            "before. Return all keys and values.",
+        ),
+        Mistake(
+            "a cache that keeps the keys and forgets the values",
+            lambda queries, keys, values, *cached: (
+                *_step(queries, keys, values, *cached)[:2],
+                values,
+            ),
+            "Each key needs its value at the next step: return all values, not the "
+            "new ones.",
+        ),
+        Mistake(
+            "new tokens that attend to each other only",
+            _new_alone,
+            "The cache is extended, but the context is made from the new keys and "
+            "values alone. Attend to all S of them.",
+        ),
+        Mistake(
+            "new tokens that attend to the cache only",
+            _cached_alone,
+            "A token may attend to itself. Extend the cache first, then attend.",
+        ),
+        Mistake(
+            "attention without scaling",
+            _with_mask(attention.causal_mask, divisor=1.0),
+            "A cache changes nothing in the scores: divide them by the square root of "
+            "D.",
+        ),
+        Mistake(
+            "softmax over the queries",
+            _with_mask(attention.causal_mask, dim=-2),
+            "Each query shares 1 among the keys, which lie along the last axis.",
+        ),
+        Mistake(
+            "keys in the place of values",
+            _keys_in_both,
+            "The new keys are appended to the cached values. Look at the second "
+            "torch.cat.",
+        ),
+    ),
+)
+
+
+def kv_cache_step(attempt):
+    """Check ``my_kv_cache_step(queries, keys, values, cached_keys, cached_values)``.
+
+    Args:
+        attempt: a function of the queries, keys and values of T new tokens, each
+            (B, H, T, D), and of the keys and values kept so far, (B, H, S - T, D),
+            that returns the new tokens' context (B, H, T, D) and all keys and values,
+            (B, H, S, D) each.
+
+    Returns:
+        verdict: a Verdict.
+    """
+    return KV_CACHE_STEP.check(attempt)

@@ -1,0 +1,201 @@
+"""An exercise of chapter 7: cross-attention to contexts of different lengths."""
+
+import math
+
+import torch
+
+from helpers import attention
+from helpers.checks.exercise import Case, Exercise, Mistake
+
+FILLER = 9.0
+
+
+def _padded_batches():
+    generator = torch.Generator().manual_seed(8)
+
+    def case(name, T, S, D, D_v, lengths, filler=FILLER, size=1.0):
+        B = len(lengths)
+        queries = size * torch.randn(B, T, D, generator=generator)
+        keys = size * torch.randn(B, S, D, generator=generator)
+        values = torch.randn(B, S, D_v, generator=generator)
+        lengths = torch.tensor(lengths)
+        for b, length in enumerate(lengths):
+            keys[b, length:] = filler
+            values[b, length:] = filler
+        arguments = {"queries": queries, "keys": keys, "values": values}
+        return Case(name, {**arguments, "lengths": lengths})
+
+    by_hand = {
+        "queries": torch.tensor([[[1.0], [2.0]]]),
+        "keys": torch.tensor([[[1.0], [0.0], [1.0]]]),
+        "values": torch.tensor([[[4.0], [8.0], [FILLER]]]),
+        "lengths": torch.tensor([2]),
+    }
+    return [
+        Case("one context with a row of filler", by_hand),
+        case("one context, all of it real", 2, 3, 2, 2, [3]),
+        case("two contexts, the second one shorter", 1, 2, 4, 1, [2, 1]),
+        case("as many contexts as askers", 2, 3, 4, 2, [1, 3]),
+        case("filler of zeros", 3, 4, 4, 3, [2, 4], filler=0.0),
+        case("sizes that all differ", 5, 7, 4, 2, [4, 7, 1]),
+        case("as many askers as keys", 4, 4, 2, 3, [3, 1], filler=0.5),
+        case("filler in the thousands", 2, 3, 3, 2, [2, 1, 3], filler=5000.0),
+        case("scores in the thousands", 2, 4, 2, 2, [3, 2], filler=60.0, size=60.0),
+    ]
+
+
+def _reference(queries, keys, values, lengths):
+    mask = attention.padding_mask(lengths, keys.shape[-2])
+    return attention.scaled_dot_product_attention(queries, keys, values, mask=mask)
+
+
+def _scores(queries, keys):
+    return queries @ keys.transpose(-2, -1) / math.sqrt(queries.shape[-1])
+
+
+def _real(keys, lengths, extra=0):
+    """(B, 1, S), True at the keys that are no filler; ``extra`` moves the end."""
+    return torch.arange(keys.shape[1]) < lengths[:, None, None] + extra
+
+
+def _with_mask(make_mask, outside=-math.inf):
+    """Attention with a mask from ``make_mask(queries, keys, lengths)``."""
+
+    def attend(queries, keys, values, lengths):
+        mask = make_mask(queries, keys, lengths)
+        weights = _scores(queries, keys).masked_fill(~mask, outside).softmax(-1)
+        return weights @ values, weights
+
+    return attend
+
+
+def _without_mask(queries, keys, values, lengths):
+    weights = _scores(queries, keys).softmax(-1)
+    return weights @ values, weights
+
+
+def _values_zeroed(queries, keys, values, lengths):
+    weights = _scores(queries, keys).softmax(-1)
+    return weights @ (values * _real(keys, lengths).mT), weights
+
+
+def _zeroed(queries, keys, values, lengths):
+    weights = _scores(queries, keys).softmax(-1) * _real(keys, lengths)
+    return weights @ values, weights
+
+
+def _renormalised(queries, keys, values, lengths):
+    _, weights = _zeroed(queries, keys, values, lengths)
+    weights = weights / weights.sum(-1, keepdim=True)
+    return weights @ values, weights
+
+
+def _unscaled(queries, keys, values, lengths):
+    return _reference(queries * math.sqrt(queries.shape[-1]), keys, values, lengths)
+
+
+PADDED_CROSS_ATTENTION = Exercise(
+    name="padded_cross_attention",
+    returns={"attended": "(B, T, D_v)", "weights": "(B, T, S)"},
+    reference=_reference,
+    cases=_padded_batches,
+    mistakes=(
+        Mistake(
+            "attention without a mask",
+            _without_mask,
+            "The filler gets weights like any other key. masked_fill returns a new "
+            "tensor: where its result is not kept, nothing is hidden.",
+        ),
+        Mistake(
+            "a mask with its meaning inverted",
+            _with_mask(lambda queries, keys, lengths: ~_real(keys, lengths)),
+            "The askers see the filler and nothing else. Where there is no filler, "
+            "softmax has nothing left and gives NaN.",
+        ),
+        Mistake(
+            "a mask that hides queries instead of keys",
+            _with_mask(
+                lambda queries, keys, lengths: (
+                    torch.arange(queries.shape[1])[:, None] < lengths[:, None, None]
+                )
+            ),
+            "The lengths are those of the contexts: they say which keys are real. The "
+            "mask's last axis is S, and its axis for the queries is 1.",
+        ),
+        Mistake(
+            "a mask that opens one row of filler",
+            _with_mask(lambda queries, keys, lengths: _real(keys, lengths, 1)),
+            "Positions count from 0: a context of length 2 has keys at 0 and 1, and "
+            "position 2 is filler.",
+        ),
+        Mistake(
+            "a mask that hides the last real key",
+            _with_mask(lambda queries, keys, lengths: _real(keys, lengths, -1)),
+            "Positions count from 0: a context of length 2 has keys at 0 and 1. With "
+            "length 1 yours has nothing left, and softmax gives NaN.",
+        ),
+        Mistake(
+            "the first context's mask for all",
+            _with_mask(lambda queries, keys, lengths: _real(keys, lengths[:1])),
+            "Each context has its own length, so the mask has a row for each: "
+            "(B, 1, S).",
+        ),
+        Mistake(
+            "the longest context's mask for all",
+            _with_mask(lambda queries, keys, lengths: _real(keys, lengths.max()[None])),
+            "Each context has its own length, so the mask has a row for each: "
+            "(B, 1, S).",
+        ),
+        Mistake(
+            "a mask without an axis for the queries",
+            _with_mask(lambda queries, keys, lengths: _real(keys, lengths)[:, 0]),
+            "(B, S) meets scores of shape (B, T, S) as (1, B, S). Where B equals T, "
+            "each asker gets the mask of another context; else it is an error.",
+        ),
+        Mistake(
+            "values zeroed, weights kept",
+            _values_zeroed,
+            "The filler hands over nothing, but it still takes its share of each row: "
+            "the real keys get too little. Hide the scores, before softmax.",
+        ),
+        Mistake(
+            "weights zeroed after softmax, not divided by their sum",
+            _zeroed,
+            "The rows don't sum to 1, and what is missing depends on the filler. Hide "
+            "the scores, before softmax.",
+        ),
+        Mistake(
+            "weights zeroed after softmax, then divided by their sum",
+            _renormalised,
+            "For small scores this equals the right weights. Where the filler's score "
+            "is some hundreds higher, all that is left underflows to 0, and 0 / 0 is "
+            "NaN.",
+        ),
+        Mistake(
+            "scores of the filler set to 0",
+            _with_mask(lambda queries, keys, lengths: _real(keys, lengths), outside=0),
+            "A score of 0 is a score, and its exponential is 1. Zeroing the filler's "
+            "keys does the same. What gets no weight has a score of minus infinity.",
+        ),
+        Mistake(
+            "a right mask on scores that were not scaled",
+            _unscaled,
+            "The scores are divided by the square root of D, the width of queries and "
+            "keys, before softmax.",
+        ),
+    ),
+)
+
+
+def padded_cross_attention(attempt):
+    """Check ``my_padded_cross_attention(queries, keys, values, lengths)``.
+
+    Args:
+        attempt: a function of (B, T, D) queries, (B, S, D) keys, (B, S, D_v) values and
+            of how many of the S keys are real in each sequence, (B,), that returns the
+            averaged values (B, T, D_v) and the weights (B, T, S), 0 at the filler.
+
+    Returns:
+        verdict: a Verdict.
+    """
+    return PADDED_CROSS_ATTENTION.check(attempt)

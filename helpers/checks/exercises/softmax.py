@@ -1,0 +1,143 @@
+"""Exercise of chapter 1: softmax."""
+
+import torch
+
+from helpers import attention
+from helpers.checks.exercise import Case, Exercise, Mistake
+
+# --- softmax --------------------------------------------------------------------------
+
+
+def _scores():
+    generator = torch.Generator().manual_seed(1)
+    tables = {
+        "one score": [[5.0]],
+        "two rows": [[1.0, 2.0], [3.0, 3.5]],
+        "a row by itself": [2.0, 1.0, 0.0],
+        "scores that sum to 0": [2.0, 1.0, -3.0],
+        "scores of 0": [[0.0, 0.0, 0.0], [0.0, 0.0, 0.0]],
+        "scores in the thousands": [[3000.0, 2999.0], [3001.0, 3003.0]],
+        "scores of minus thousands": [-3000.0, -3001.0],
+        "rows that differ by thousands": [[0.0, 1.0, 2.0], [5000.0, 5001.0, 5003.0]],
+    }
+    cases = [
+        Case(name, {"scores": torch.tensor(table)}) for name, table in tables.items()
+    ]
+    four_axes = torch.randn(2, 3, 5, 7, generator=generator)
+    return [*cases, Case("four axes", {"scores": four_axes})]
+
+
+def total_softmax(scores):
+    """Weights that sum to 1 over all axes together: a mistake."""
+    return scores.flatten().softmax(0).view_as(scores)
+
+
+def naive_softmax(scores):
+    """Softmax that overflows: a mistake."""
+    return scores.exp() / scores.exp().sum(-1, keepdim=True)
+
+
+def _exponentials(scores):
+    return (scores - scores.amax(-1, keepdim=True)).exp()
+
+
+SOFTMAX = Exercise(
+    name="softmax",
+    returns={"weights": "(..., S)"},
+    reference=attention.softmax,
+    cases=_scores,
+    mistakes=(
+        Mistake(
+            "softmax without subtracting the maximum",
+            naive_softmax,
+            "exp(89) is already infinite in float32, and exp(-3000) is 0: the quotient "
+            "is inf / inf or 0 / 0, both NaN. Subtract each row's maximum first.",
+        ),
+        Mistake(
+            "softmax with one maximum for all rows",
+            lambda scores: naive_softmax(scores - scores.max()),
+            "A row that lies thousands below the largest score becomes exp(-5000) = 0 "
+            "everywhere, and 0 / 0 is NaN. Each row needs its own maximum: max along "
+            "dim=-1.",
+        ),
+        Mistake(
+            "softmax over the last axis but one",
+            lambda scores: scores.softmax(-2),
+            "Each row of the last axis holds the scores of one query, and must sum to "
+            "1. Yours makes the columns sum to 1.",
+        ),
+        Mistake(
+            "softmax over the first axis",
+            lambda scores: scores.softmax(0),
+            "dim=0 is the last axis only where there is no other. Count from the end: "
+            "dim=-1 is the last axis for any number of axes.",
+        ),
+        Mistake(
+            "one softmax over all numbers together",
+            total_softmax,
+            "sum() without dim adds up all rows. Each row is divided by its own sum.",
+        ),
+        Mistake(
+            "sums without keepdim=True",
+            lambda scores: _exponentials(scores) / _exponentials(scores).sum(-1),
+            "The sums have lost their last axis, so they meet the columns: column j is "
+            "divided by the sum of row j. A square table takes that without an error, "
+            "other shapes don't fit.",
+        ),
+        Mistake(
+            "one sum for all rows, and no maximum subtracted",
+            lambda scores: scores.exp() / scores.exp().sum(),
+            "sum() without dim adds up all rows, but each row is divided by its own "
+            "sum. Besides, exp(89) is already infinite: subtract the row's maximum.",
+        ),
+        Mistake(
+            "sums without keepdim=True, and no maximum subtracted",
+            lambda scores: scores.exp() / scores.exp().sum(-1),
+            "The sums have lost their last axis: in a square table, column j is "
+            "divided by the sum of row j. Besides, exp(89) is already infinite: "
+            "subtract the row's maximum.",
+        ),
+        Mistake(
+            "scores divided by their sum",
+            lambda scores: scores / scores.sum(-1, keepdim=True),
+            "Negative scores give negative weights, and a sum of 0 gives inf or NaN. "
+            "The exponential makes every score positive first.",
+        ),
+        Mistake(
+            "exponentials that are not divided by their sum",
+            _exponentials,
+            "The largest entry of each row is 1, whatever the others are. Divide by "
+            "the sum of the row.",
+        ),
+        Mistake(
+            "the logarithm of softmax",
+            lambda scores: scores.log_softmax(-1),
+            "Logarithms of weights are at most 0. The weights are their exponentials.",
+        ),
+        Mistake(
+            "softmax of scores divided by their maximum",
+            lambda scores: naive_softmax(scores / scores.amax(-1, keepdim=True)),
+            "Subtracting a number leaves every difference of scores as it was. "
+            "Dividing changes the differences, and with them the weights.",
+        ),
+        Mistake(
+            "the sigmoid of each score",
+            torch.sigmoid,
+            "Each number lies between 0 and 1, but a row doesn't sum to 1: no score "
+            "knows of the others.",
+        ),
+    ),
+)
+
+
+def softmax(attempt):
+    """Check ``my_softmax(scores)``.
+
+    Args:
+        attempt: a function of scores with any number of axes that returns weights of
+            the same shape; they sum to 1 along the last axis.
+
+    Returns:
+        verdict: a Verdict.
+    """
+    return SOFTMAX.check(attempt)

@@ -1,0 +1,198 @@
+"""Exercise of chapter 2: V2's entries in a V1."""
+
+import torch
+from torch import nn
+
+from helpers import attention
+from helpers.checks.comparing import difference, sort_of
+from helpers.checks.exercise import Case, Exercise, Mistake, attempted
+from helpers.checks.layers import with_parameters
+
+ROLES = ("W_query", "W_key", "W_value")
+FACTS = ("output", "training", "memory")
+
+
+def _layers():
+    generator = torch.Generator().manual_seed(7)
+
+    def case(name, d_in, d_out):
+        drawn = {
+            f"{role}.weight": torch.randn(d_out, d_in, generator=generator)
+            for role in ROLES
+        }
+        with torch.random.fork_rng(devices=[]):  # a new layer draws its entries
+            layer = attention.SelfAttentionV2(d_in, d_out)
+        shown = {"d_in": d_in, "d_out": d_out, "v2": layer}
+        return Case(name, {"v2": with_parameters(layer, drawn)}, shown)
+
+    return [
+        case("2 numbers in, 2 out", 2, 2),
+        case("3 numbers in, 2 out", 3, 2),
+        case("3 numbers in, 5 out", 3, 5),
+    ]
+
+
+def _use_v1_from_v2(attempt, v2):
+    """What the new layer is made of, and whether it does what v2 does, in words."""
+    layer = attempted(attempt(v2))
+    if not isinstance(layer, nn.Module):
+        return {"layer": sort_of(layer)} | dict.fromkeys([*ROLES, *FACTS])
+    own = dict(layer.named_parameters())
+    shapes = {name: tuple(tensor.shape) for name, tensor in own.items()}
+    d_out, d_in = v2.W_query.weight.shape
+    fits = shapes == dict.fromkeys(ROLES, (d_in, d_out))
+    trained = fits and all(tensor.requires_grad for tensor in own.values())
+    shared = {*map(_memory, own.values())} & {*map(_memory, v2.parameters())}
+    return {
+        "layer": _listed(shapes),
+        **{role: f"{role} = {_origin(layer, role, v2)}" for role in ROLES},
+        "output": "v2's output"
+        if fits and _agrees(layer, v2, d_in)
+        else "another output",
+        "training": "can be trained" if trained else "cannot be trained",
+        "memory": "shares memory with v2" if shared else "has memory of its own",
+    }
+
+
+def _listed(shapes):
+    listed = ", ".join(f"{name} {shape}" for name, shape in sorted(shapes.items()))
+    return f"a layer with {listed or 'no parameter'}"
+
+
+def _memory(tensor):
+    return tensor.untyped_storage().data_ptr()
+
+
+def _origin(layer, role, v2):
+    """Which of v2's entries a matrix holds, in words."""
+    own = getattr(layer, role, None)
+    if not isinstance(own, nn.Parameter):
+        return "no parameter" if isinstance(own, torch.Tensor) else "no tensor"
+    weights = {f"{one}.weight": getattr(v2, one).weight for one in ROLES}
+    turned = {f"{name}.T": weight.T for name, weight in weights.items()}
+    for name, weight in (turned | weights).items():
+        if difference(weight, own) is None:
+            return f"v2.{name}"
+    for name, weight in weights.items():
+        if difference(*(one.flatten().sort()[0] for one in (weight, own))) is None:
+            return f"the numbers of v2.{name} in another order"
+    drawn = bool(((own >= 0) & (own < 1)).all())
+    return "numbers from 0 to 1, not v2's" if drawn else "other numbers than v2's"
+
+
+def _agrees(layer, v2, d_in):
+    x = torch.randn(5, d_in, generator=torch.Generator().manual_seed(8))
+    return difference(v2(x), layer(x)) is None
+
+
+def _new(v2):
+    d_out, d_in = v2.W_query.weight.shape
+    return attention.SelfAttentionV1(d_in, d_out)
+
+
+def _copied(v2, roles=None, change=lambda weight, shape: weight.T):
+    """A new V1; roles maps each of its matrices to the one of v2 that it takes."""
+    layer = _new(v2)
+    with torch.no_grad():
+        for to, source in (roles or dict(zip(ROLES, ROLES, strict=True))).items():
+            own = getattr(layer, to)
+            own.copy_(change(getattr(v2, source).weight, own.shape))
+    return layer
+
+
+def _replaced(v2, make):
+    """A new V1 whose parameters are made anew from v2's matrices."""
+    layer = _new(v2)
+    for role in ROLES:
+        delattr(layer, role)
+        setattr(layer, role, make(getattr(v2, role).weight))
+    return layer
+
+
+V1_FROM_V2 = Exercise(
+    name="v1_from_v2",
+    returns={"layer": "a SelfAttentionV1"},
+    reference=_copied,
+    cases=_layers,
+    run=_use_v1_from_v2,
+    mistakes=(
+        Mistake(
+            "a copy without the transpose",
+            lambda v2: _copied(v2, change=lambda weight, shape: weight),
+            "nn.Linear stores (d_out, d_in), V1 needs (d_in, d_out). Where both widths "
+            "are equal the copy fits, and the numbers are at the wrong places.",
+        ),
+        Mistake(
+            "a V1 whose matrices are (d_out, d_in)",
+            lambda v2: _replaced(v2, lambda weight: nn.Parameter(weight.clone())),
+            "V1 computes x @ W_query, so W_query must be (d_in, d_out): v2's matrices "
+            "transposed.",
+        ),
+        Mistake(
+            "a reshape in place of the transpose",
+            lambda v2: _copied(v2, change=lambda weight, shape: weight.view(shape)),
+            "view and reshape keep the numbers in their order and only cut the rows "
+            "anew. The transpose swaps rows and columns.",
+        ),
+        Mistake(
+            "a copy with query and key exchanged",
+            lambda v2: _copied(
+                v2, {"W_query": "W_key", "W_key": "W_query", "W_value": "W_value"}
+            ),
+            "Your W_query holds the numbers of v2's W_key, and your W_key those of its "
+            "W_query. Look at the names on both sides of each line.",
+        ),
+        Mistake(
+            "a copy of W_query into all three matrices",
+            lambda v2: _copied(v2, dict.fromkeys(ROLES, "W_query")),
+            "W_key and W_value have matrices of their own in v2.",
+        ),
+        Mistake(
+            "a copy of W_query alone",
+            lambda v2: _copied(v2, {"W_query": "W_query"}),
+            "W_key and W_value still hold the numbers that V1 drew when it was made.",
+        ),
+        Mistake(
+            "a new V1 without any copy",
+            _new,
+            "All three matrices still hold the numbers that V1 drew when it was made. "
+            "A tensor's .T or .clone() alone changes no layer: copy_ writes into it.",
+        ),
+        Mistake(
+            "a V1 that no training can change",
+            lambda v2: _copied(v2).requires_grad_(False),
+            "Its parameters ask for no gradients: requires_grad is False.",
+        ),
+        Mistake(
+            "a V1 whose matrices are no parameters",
+            lambda v2: _replaced(v2, lambda weight: weight.detach().T.clone()),
+            "A plain tensor is no parameter: training never sees it, and the "
+            "state_dict lacks it. Wrap it in nn.Parameter, or copy into V1's own.",
+        ),
+        Mistake(
+            "a V1 that shares its numbers with v2",
+            lambda v2: _replaced(v2, lambda weight: nn.Parameter(weight.T)),
+            "The outputs agree, but .T is a view of the same memory: training one "
+            "layer changes the other. Clone the tensor, or copy it with copy_.",
+        ),
+        Mistake(
+            "v2 itself, handed back",
+            lambda v2: v2,
+            "The outputs agree because it is the same layer. A SelfAttentionV1 was "
+            "asked for.",
+        ),
+    ),
+)
+
+
+def v1_from_v2(attempt):
+    """Check ``my_v1_from_v2(v2)``.
+
+    Args:
+        attempt: a function of a ``SelfAttentionV2`` without biases that returns a new
+            ``SelfAttentionV1`` with the same output, in memory of its own.
+
+    Returns:
+        verdict: a Verdict.
+    """
+    return V1_FROM_V2.check(attempt)

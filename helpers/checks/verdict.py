@@ -1,0 +1,255 @@
+"""What a check says: one short text for each kind of finding."""
+
+import textwrap
+from dataclasses import dataclass, field
+
+import torch
+
+from helpers.checks.comparing import Difference, describe, sort_of
+
+WIDTH = 80
+MOST_OF_AN_ERROR = 300
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a check found.
+
+    Args:
+        exercise: the exercise's name.
+        kind: "right", "not attempted", "type", "shape", "dtype", "device",
+            "mistake", "values", "raised", "hung" or "side effect".
+        text: what the check printed.
+        mistake: the name of the known mistake, or None.
+        case: the name of the input that shows it, or None.
+        yours: what the reader's function gave there.
+        expected: what it should have given.
+    """
+
+    exercise: str
+    kind: str
+    text: str
+    mistake: str | None = None
+    case: str | None = None
+    yours: object = field(default=None, repr=False)
+    expected: object = field(default=None, repr=False)
+
+    @property
+    def ok(self):
+        """Whether the solution is right."""
+        return self.kind == "right"
+
+    def __str__(self):
+        return self.text
+
+    def _ipython_display_(self):
+        """Nothing more: the check has printed the text already."""
+
+
+def no_function(exercise, attempt):
+    """The verdict on a value where a function was to be handed over."""
+    lines = [
+        f"✗ {exercise}: this is {sort_of(attempt)}, not a function.",
+        "  Hand over the function itself, without calling it: "
+        f"checks.{exercise}(my_{exercise})",
+    ]
+    return _verdict(exercise, "type", lines)
+
+
+def not_attempted(exercise, title):
+    """The verdict on a stub."""
+    lines = [
+        f"○ {title}: not attempted yet.",
+        "  Write your code in place of the three dots, run that cell, and then this "
+        "one.",
+    ]
+    return _verdict(exercise, "not attempted", lines)
+
+
+def nothing_returned(exercise, title):
+    """The verdict on code that ends without a result."""
+    lines = [
+        f"✗ {title}: returns None.",
+        "  There is code in it; is `return` missing at its end?",
+    ]
+    return _verdict(exercise, "type", lines)
+
+
+def hung(exercise, title, case, seconds):
+    """The verdict on a function that had to be stopped."""
+    lines = [
+        f"✗ {title}: stopped after {seconds:g} seconds.",
+        f"  Input: {case.name}",
+        *_arguments(case),
+        "  Look for a loop that never ends.",
+    ]
+    return _verdict(exercise, "hung", lines, case=case.name)
+
+
+def right(exercise, title, cases, known, outcomes):
+    """The verdict on right results: good, unless a call leaves something behind.
+
+    Args:
+        exercise: its name.
+        title: what the reader calls the solution.
+        cases: the inputs.
+        known: how many known mistakes there are.
+        outcomes: of the calls.
+    """
+    harm = _harm(outcomes)
+    if harm:
+        lines = [f"✗ {title}: the results are right, but {one}" for one in harm]
+        return _verdict(exercise, "side effect", [*lines, *_notes(outcomes)])
+    lines = [
+        f"✓ {title}: right.",
+        f"  {len(cases)} inputs: {'; '.join(case.name for case in cases)}.",
+        f"  Told apart from {known} known mistakes.",
+    ]
+    return _verdict(exercise, "right", [*lines, *_notes(outcomes)])
+
+
+def wrong(exercise, title, returns, failures, passed, mistake):
+    """The verdict on wrong results.
+
+    Args:
+        exercise: its name.
+        title: what the reader calls the solution.
+        returns: the parts of a result, and their shapes in letters.
+        failures: for each input that fails, the case, the outcome, and a Difference
+            or the error.
+        passed: how many inputs give the right result.
+        mistake: the Mistake that fits all results, or None.
+    """
+    case, outcome, found = failures[0]
+    details = {"case": case.name, "yours": outcome.value}
+    if isinstance(found, Difference):
+        details["expected"] = found.expected
+    if mistake is not None:
+        kind, details["mistake"] = "mistake", mistake.name
+        lines = [f"✗ {title}: behaves like {mistake.name}.", f"  {mistake.why}"]
+    elif not isinstance(found, Difference):
+        kind, lines = "raised", [f"✗ {title}: stopped with an error."]
+    else:
+        kind = found.kind
+        lines = [f"✗ {title}: {_what(found, returns)}"]
+    lines += [f"  Smallest input that shows it: {case.name}", *_arguments(case)]
+    lines += _failure(outcome, found)
+    if passed:
+        lines.append(f"  Right on {passed} of {passed + len(failures)} inputs.")
+    outcomes = [one for _, one, _ in failures]
+    lines += [f"  Besides, {line}" for line in _harm(outcomes)]
+    return _verdict(exercise, kind, [*lines, *_notes(outcomes)], **details)
+
+
+def _verdict(exercise, kind, lines, **details):
+    text = "\n".join(_wrapped(line) for line in lines)
+    return Verdict(exercise, kind, text, **details)
+
+
+def _what(found, returns):
+    """The first line on a Difference that no known mistake explains."""
+    part = f"{found.part}: " if found.part else ""
+    if found.kind in ("type", "shape") and isinstance(found.expected, tuple):
+        came = sort_of(found.yours)
+        if isinstance(found.yours, (list, tuple)):
+            came += f" of {len(found.yours)}"
+        return f"{came} came, {_listed(returns)} were expected, in this order."
+    if found.kind == "type":
+        came, expected = sort_of(found.yours), sort_of(found.expected)
+        return f"{part}{came} came, {expected} was expected."
+    if found.kind == "shape" and not isinstance(found.expected, torch.Tensor):
+        came, expected = len(found.yours), len(found.expected)
+        return f"{part}a list of {came} came, one of {expected} was expected."
+    if found.kind == "shape":
+        return (
+            f"{part}shape {tuple(found.yours.shape)} came, {_letters(found, returns)}"
+            f"{tuple(found.expected.shape)} was expected."
+        )
+    if found.kind == "dtype":
+        return f"{part}{found.yours.dtype} came, {found.expected.dtype} was expected."
+    if found.kind == "device":
+        return (
+            f"{part}a result on {found.yours.device} came, on "
+            f"{found.expected.device} was expected."
+        )
+    if isinstance(found.expected, str):
+        return f"{part}something else was expected."
+    return f"{part}the values are wrong."
+
+
+def _listed(names):
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _letters(found, returns):
+    letters = returns.get(found.part)
+    if letters is None and len(returns) == 1:
+        letters = next(iter(returns.values()))
+    if letters is None or not letters.startswith("("):
+        return ""
+    return f"{letters} = "
+
+
+def _failure(outcome, found):
+    """What came on the failing input, beside what was expected; or the error."""
+    if outcome.error is not None:
+        where = [f"    in {outcome.where}"] if outcome.where else []
+        kind = type(outcome.error).__name__
+        message = " ".join(str(outcome.error).split())
+        lines = textwrap.wrap(f"{kind}: {message[:MOST_OF_AN_ERROR]}", WIDTH - 4)
+        return [*(f"    {line}" for line in lines), *where]
+    part = f" ({found.part})" if found.part else ""
+    return [
+        *_labelled(f"yours{part}", describe(found.yours, found.index)),
+        *_labelled(f"expected{part}", describe(found.expected, found.index)),
+    ]
+
+
+def _wrapped(line):
+    """A sentence in lines of at most WIDTH; numbers, further in, stay as they are."""
+    if line.startswith("    "):
+        return line
+    return textwrap.fill(line, WIDTH, subsequent_indent="  ", break_long_words=False)
+
+
+def _harm(outcomes):
+    """What the calls left behind that a caller would suffer from."""
+    changed = sorted({name for outcome in outcomes for name in outcome.changed})
+    lines = []
+    if changed:
+        lines.append(
+            f"the function changes its argument {', '.join(changed)}. "
+            "Whoever calls it keeps that tensor: work on a copy."
+        )
+    if any(outcome.reseeded for outcome in outcomes):
+        lines.append(
+            "the function sets PyTorch's seed. Every later random number of the "
+            "caller would repeat: leave the seed to the caller."
+        )
+    return lines
+
+
+def _notes(outcomes):
+    """What is worth a word in any verdict."""
+    printed = next((one.printed for one in outcomes if one.printed.strip()), "")
+    lines = []
+    if printed:
+        first = printed.strip().split("\n")[0][:80]
+        lines.append(f"  It prints, first {first!r}; the check hides that.")
+    return lines
+
+
+def _arguments(case):
+    return [
+        line
+        for name, value in (case.shown or case.arguments).items()
+        for line in _labelled(name, describe(value))
+    ]
+
+
+def _labelled(label, text):
+    """A label and lines of text under each other, four spaces in."""
+    first, *rest = text.split("\n")
+    margin = " " * (len(label) + 7)
+    return [f"    {label} = {first}", *(margin + line for line in rest)]

@@ -1,0 +1,563 @@
+"""The audit passes good layers, and each of its lines can fail."""
+
+import math
+import time
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from helpers import attention, checks
+from helpers.checks.audit import LINES
+
+D_IN, T = 4, 6
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+
+class Adapter(nn.Module):
+    """PyTorch's own layer, called as the audit calls."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.MultiheadAttention(D_IN, 2, dropout=0.1, batch_first=True)
+
+    def forward(self, x):
+        mask = torch.ones(x.shape[1], x.shape[1], device=x.device).triu(1).bool()
+        return self.layer(x, x, x, attn_mask=mask, is_causal=True)
+
+
+class Unmasked(Adapter):
+    def forward(self, x):
+        return self.layer(x, x, x, need_weights=False)
+
+
+def good():
+    """Layers that are right, with the options of their audit."""
+    open_ = {"causal": False}
+    return {
+        "V1": (attention.SelfAttentionV1(D_IN, 3), open_),
+        "V2": (attention.SelfAttentionV2(D_IN, 3), open_),
+        "V2 with biases": (attention.SelfAttentionV2(D_IN, 3, True), open_),
+        "causal": (attention.CausalAttention(D_IN, 3, T, 0.0), {}),
+        "causal, dropout": (attention.CausalAttention(D_IN, 3, T, 0.5), {}),
+        "wrapper": (attention.MultiHeadAttentionWrapper(D_IN, 3, T, 0.1, 2), {}),
+        "many heads": (attention.MultiHeadAttention(D_IN, 6, T, 0.1, 3, True), {}),
+        "fused": (attention.MultiHeadAttention(D_IN, 6, T, 0.1, 3, fused=True), {}),
+        "PyTorch": (Adapter(), {}),
+        "PyTorch, no mask": (Unmasked(), open_),
+        "half": (attention.CausalAttention(D_IN, 3, T, 0.0).bfloat16(), {}),
+        "double": (attention.CausalAttention(D_IN, 3, T, 0.0).double(), {}),
+    }
+
+
+@pytest.mark.parametrize("name", good())
+def test_a_good_layer_passes_every_line(name, capsys):
+    layer, options = good()[name]
+    state = {key: value.clone() for key, value in layer.state_dict().items()}
+    layer.train()
+    torch.manual_seed(5)
+    expected = torch.rand(3)
+    torch.manual_seed(5)
+    found = checks.audit(layer, D_IN, T, **options)
+    assert found.ok, found
+    assert {row.check for row in found.rows} == set(LINES)
+    assert capsys.readouterr().out == f"{found}\n"
+    assert layer.training
+    assert torch.equal(torch.rand(3), expected), "the caller's random numbers moved"
+    for key, value in layer.state_dict().items():
+        assert torch.equal(value, state[key])
+    assert all(parameter.grad is None for parameter in layer.parameters())
+    by_name = {row.check: row.result for row in found.rows}
+    assert by_name["scale"] == "passes"
+    options_off = [check for check, result in by_name.items() if result != "passes"]
+    assert set(options_off) <= {
+        "dropout",
+        *(["future changed", "future slopes", "future weights"] if options else []),
+        *(["row sums"] if name == "PyTorch, no mask" else []),
+    }
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 30])
+def test_other_context_lengths_pass(length):
+    layer = attention.MultiHeadAttention(D_IN, 6, length, 0.0, 3)
+    assert checks.audit(layer, D_IN, length).ok
+
+
+# --- each line fails ------------------------------------------------------------------
+
+
+class Right(nn.Module):
+    """A causal layer with weights to return; what is below changes one thing each."""
+
+    def __init__(self):
+        super().__init__()
+        self.W_query = nn.Linear(D_IN, 3, bias=False)
+        self.W_key = nn.Linear(D_IN, 3, bias=False)
+        self.W_value = nn.Linear(D_IN, 3, bias=False)
+        self.drop = nn.Dropout(0.0)
+
+    def hidden(self, scores):
+        return torch.ones_like(scores).triu(1).bool()
+
+    def scores(self, x):
+        scores = self.W_query(x) @ self.W_key(x).mT / math.sqrt(3)
+        return scores.masked_fill(self.hidden(scores), -math.inf)
+
+    def shown(self, weights):
+        return weights
+
+    def forward(self, x):
+        weights = self.drop(self.scores(x).softmax(-1))
+        return weights @ self.W_value(x), self.shown(weights)
+
+
+class Transposed(Right):
+    def forward(self, x):
+        return super().forward(x)[0].mT
+
+
+class OnlyWhole(Right):
+    def forward(self, x):
+        assert x.shape[1] in (1, T)
+        return super().forward(x)
+
+
+class NeverOne(Right):
+    def forward(self, x):
+        assert x.shape[1] > 1
+        return super().forward(x)
+
+
+class OtherWhenShort(Right):
+    def scores(self, x):
+        return super().scores(x) * (1 if x.shape[1] in (1, T) else 2)
+
+
+class LooksAhead(Right):
+    """The future comes in by a path without a gradient."""
+
+    def forward(self, x):
+        context, weights = super().forward(x)
+        return context + x.detach().sum(dim=(1, 2), keepdim=True) * 0.01, weights
+
+
+class LeaksInTraining(Right):
+    """The future comes in by the gradient alone: its value is 0."""
+
+    def forward(self, x):
+        context, weights = super().forward(x)
+        later = x.sum(dim=1, keepdim=True)[..., :3]
+        return context + (later - later.detach()), weights
+
+
+class ZeroScoresAreOpen(Right):
+    def hidden(self, scores):
+        return scores.triu(1).bool()
+
+
+class ShortSighted(Right):
+    def hidden(self, scores):
+        whole = torch.ones_like(scores)
+        return whole.triu(1).bool() | whole.tril(-3).bool()
+
+
+class HalfBlind(Right):
+    def forward(self, x):
+        return super().forward(torch.cat([x[..., :2], torch.zeros_like(x[..., 2:])], 2))
+
+
+class BlindHead(nn.Module):
+    """All of the context reads x, but the weights of head 1 read half of it."""
+
+    def forward(self, x):
+        weights = []
+        for part in (x, x[..., :2]):
+            scores = (part @ part.mT).masked_fill(
+                torch.ones(*2 * x.shape[1:2], device=x.device).triu(1).bool(), -math.inf
+            )
+            weights.append(scores.softmax(-1))
+        weights = torch.stack(weights, dim=1)
+        return (weights.sum(dim=1) @ x) / 2, weights
+
+
+class ShowsOpenWeights(Right):
+    def shown(self, weights):
+        return torch.full_like(weights, 1 / weights.shape[-1])
+
+
+class ShowsSharpWeights(Right):
+    def shown(self, weights):
+        return weights * 2
+
+
+class ScaledByTwo(Right):
+    def scores(self, x):
+        return super().scores(x) * math.sqrt(3) / math.sqrt(2)
+
+
+class Unscaled(Right):
+    def scores(self, x):
+        return super().scores(x) * math.sqrt(3)
+
+
+class KnowsPositions(Right):
+    def scores(self, x):
+        places = torch.arange(x.shape[1], device=x.device, dtype=x.dtype)
+        return super().scores(x) + 0.3 * places
+
+
+class SharedTexts(Right):
+    def forward(self, x):
+        context, weights = super().forward(x)
+        return context + 0.1 * context.flip(0), weights
+
+
+class ToSingle(Right):
+    def forward(self, x):
+        context, weights = super().forward(x)
+        return context.float(), weights
+
+
+class NoHalves(Right):
+    def scores(self, x):
+        return super().scores(x) + torch.zeros((), device=x.device).expand(1, 1, 1)
+
+
+class Overflows(Right):
+    def forward(self, x):
+        scores = self.scores(x).exp()
+        weights = scores / scores.sum(-1, keepdim=True)
+        return weights @ self.W_value(x), weights
+
+
+class Renormalises(Right):
+    def hidden(self, scores):
+        return torch.zeros_like(scores).bool()
+
+    def forward(self, x):
+        zeroed = self.scores(x).softmax(-1).tril()
+        weights = zeroed / zeroed.sum(-1, keepdim=True)
+        return weights @ self.W_value(x), weights
+
+
+class DetachedKeys(Right):
+    def scores(self, x):
+        scores = self.W_query(x) @ self.W_key(x).detach().mT / math.sqrt(3)
+        return scores.masked_fill(self.hidden(scores), -math.inf)
+
+
+class Idle(Right):
+    def __init__(self):
+        super().__init__()
+        self.gain = nn.Parameter(torch.ones(3))
+
+    def forward(self, x):
+        context, weights = super().forward(x)
+        return context + 0 * self.gain, weights
+
+
+class Overwrites(Right):
+    def forward(self, x):
+        with torch.no_grad():
+            x.mul_(2)
+        return super().forward(x)
+
+
+class NeverDrops(Right):
+    def __init__(self):
+        super().__init__()
+        self.dropout = nn.Dropout(0.5)
+
+
+class AlwaysDrops(Right):
+    def __init__(self):
+        super().__init__()
+        self.dropout = nn.Dropout(0.5)
+
+    def forward(self, x):
+        context, weights = super().forward(x)
+        return F.dropout(context, 0.5), weights
+
+
+class GoesToEval(Right):
+    def forward(self, x):
+        self.eval()
+        return super().forward(x)
+
+
+class ListOfHeads(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.heads = [Right(), Right()]
+
+    def forward(self, x):
+        return torch.cat([head(x)[0] for head in self.heads], dim=-1)
+
+
+class Forgets(Right):
+    """A number that decides, and that no state dict holds."""
+
+    def __init__(self):
+        super().__init__()
+        self.gain = torch.rand(())
+
+    def forward(self, x):
+        context, weights = super().forward(x)
+        return self.gain * context, weights
+
+
+class StaysOnTheProcessor(Right):
+    def hidden(self, scores):
+        return torch.ones(*scores.shape[-2:]).triu(1).bool()
+
+
+FAILING = [
+    (Transposed, {"output shape"}),
+    (OnlyWhole, {"shorter texts"}),
+    (OtherWhenShort, {"shorter texts"}),
+    (NeverOne, {"one token"}),
+    (LooksAhead, {"future changed", "shorter texts", "one token"}),
+    (LeaksInTraining, {"future slopes"}),
+    (ZeroScoresAreOpen, {"future changed"}),
+    (ShortSighted, {"tokens reached", "order"}),
+    (HalfBlind, {"features read"}),
+    (BlindHead, {"features read"}),
+    (ShowsOpenWeights, {"future weights"}),
+    (ShowsSharpWeights, {"row sums"}),
+    (ScaledByTwo, {"scale"}),
+    (Unscaled, {"scale"}),
+    (KnowsPositions, {"order"}),
+    (SharedTexts, {"batch"}),
+    (ToSingle, {"dtypes"}),
+    (NoHalves, {"dtypes"}),
+    (Overflows, {"large inputs"}),
+    (Renormalises, {"large inputs"}),
+    (DetachedKeys, {"gradients"}),
+    (Idle, {"gradients"}),
+    (Overwrites, {"input kept"}),
+    (NeverDrops, {"dropout"}),
+    (AlwaysDrops, {"eval repeats", "shorter texts", "one token", "batch"}),
+    (GoesToEval, {"mode kept"}),
+    (ListOfHeads, {"state dict", "dtypes", "devices"}),
+    (StaysOnTheProcessor, {"devices"}),
+]
+
+
+@pytest.mark.parametrize(("layer", "lines"), FAILING, ids=lambda value: str(value))
+def test_a_wrong_layer_fails_on_its_lines(layer, lines):
+    torch.manual_seed(1)
+    found = checks.audit(layer(), D_IN, T)
+    assert set(found.failed) == lines, found
+    assert not found.ok
+    for line in str(found).split("\n"):
+        assert len(line) <= 80
+
+
+def test_the_layer_that_they_change_passes():
+    assert checks.audit(Right(), D_IN, T).ok
+
+
+def test_every_line_is_failed_by_a_layer():
+    assert set().union(*(lines for _, lines in FAILING)) == set(LINES)
+
+
+def test_what_no_state_dict_holds_shows_with_another_instance():
+    torch.manual_seed(1)
+    assert checks.audit(Forgets(), D_IN, T).ok
+    assert checks.audit(Forgets(), D_IN, T, make=Forgets).failed == ("state dict",)
+    assert checks.audit(Right(), D_IN, T, make=Right).ok
+
+
+def test_a_layer_with_positions_may_notice_the_order():
+    assert checks.audit(KnowsPositions(), D_IN, T, positions=True).ok
+
+
+def test_the_number_of_heads_can_be_told():
+    class Heads(attention.MultiHeadAttention):
+        """Its ``num_heads`` has another name."""
+
+        def __init__(self):
+            super().__init__(D_IN, 8, T, 0.0, 4)
+            self.how_many = self.__dict__.pop("num_heads")
+
+        def forward(self, x):
+            self.num_heads = self.how_many
+            try:
+                return super().forward(x)
+            finally:
+                del self.num_heads
+
+    assert checks.audit(Heads(), D_IN, T, num_heads=4).ok
+    unknown = {row.check: row for row in checks.audit(Heads(), D_IN, T).rows}
+    assert unknown["scale"].result != "passes"
+
+
+@pytest.mark.parametrize("D", [1, 2, 8, 64])
+@pytest.mark.parametrize("factor", [1.0, 0.5, 3.0])
+def test_the_divisor_is_read_off(D, factor):
+    class Scaled(attention.MultiHeadAttention):
+        def _heads(self, x):
+            queries, keys, values = super()._heads(x)
+            return queries / factor, keys, values
+
+    layer = Scaled(D_IN, 3 * D, T, 0.0, 3)
+    row = {row.check: row for row in checks.audit(layer, D_IN, T).rows}["scale"]
+    assert row.result == ("passes" if factor == 1 else "FAILS")
+    assert f"divides by {factor * math.sqrt(D):.2f}" in row.reason
+
+
+def test_a_layer_that_was_used_before_can_be_audited():
+    class Keeps(Right):
+        def forward(self, x):
+            context, self.last_weights = super().forward(x)
+            return context
+
+    layer = Keeps()
+    layer(torch.randn(2, T, D_IN))
+    assert checks.audit(layer, D_IN, T).ok
+
+
+def test_a_layer_that_looks_at_numbers_gets_no_verdict_on_devices(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+
+    class Looks(Right):
+        def scores(self, x):
+            assert x.isfinite().all()
+            return super().scores(x)
+
+    found = checks.audit(Looks(), D_IN, T)
+    assert found.ok
+    assert found.rows[-1].result == "not applicable"
+
+
+# --- modules that are none ------------------------------------------------------------
+
+
+def returning(make):
+    class Returns(nn.Module):
+        def forward(self, x):
+            return make(x)
+
+    return Returns()
+
+
+def raising(error):
+    def fail(x):
+        raise error
+
+    return fail
+
+
+class NoText(Exception):
+    def __str__(self):
+        raise RuntimeError("no text")
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        None,
+        3,
+        "layer",
+        Right,
+        lambda x: x,
+        *map(
+            returning,
+            [
+                raising(ValueError("a\nlong story")),
+                raising(SystemExit()),
+                raising(KeyboardInterrupt()),
+                raising(NoText()),
+                lambda x: None,
+                lambda x: (),
+                lambda x: "context",
+                lambda x: x.sum(),
+                lambda x: x[0],
+                lambda x: x[..., :0],
+                lambda x: x.long(),
+                lambda x: x.to_sparse(),
+                lambda x: (None, x),
+            ],
+        ),
+    ],
+)
+def test_what_is_no_layer_gets_a_table(module):
+    found = checks.audit(module, D_IN, T)
+    assert "output shape" in found.failed
+    assert len(found.rows) == len(LINES)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda x: x,
+        lambda x: x * math.nan,
+        lambda x: torch.zeros_like(x),
+        lambda x: x.detach().clone(),
+        lambda x: torch.randn_like(x),
+        lambda x: (x, "weights"),
+        lambda x: (x, x),
+        lambda x: (x, None, 3),
+        lambda x: torch.empty_like(x, device="meta"),
+    ],
+)
+def test_a_layer_that_attends_to_nothing_fails(make):
+    found = checks.audit(returning(make), D_IN, T)
+    assert not found.ok
+    assert len(found.rows) == len(LINES)
+
+
+def test_a_layer_that_hangs_is_stopped_once():
+    def hang(x):
+        while True:
+            time.sleep(0.001)
+
+    start = time.monotonic()
+    found = checks.audit(returning(hang), D_IN, T, seconds=0.2)
+    assert time.monotonic() - start < 5
+    assert found.failed == ("output shape",)
+    assert found.rows[0].reason == "stopped after 0.2 seconds"
+    assert {row.reason for row in found.rows[1:]} == {"not run: a call before hung"}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"d_in": 0},
+        {"context_length": 2.5},
+        {"causal": "yes"},
+        {"num_heads": 0},
+        {"positions": None},
+    ],
+)
+def test_a_wrong_argument_is_named(arguments):
+    given = {"d_in": D_IN, "context_length": T} | arguments
+    name = next(iter(arguments))
+    with pytest.raises(ValueError, match=name):
+        checks.audit(Right(), **given)
+
+
+# --- the table ------------------------------------------------------------------------
+
+
+def test_a_table(capsys):
+    torch.manual_seed(1)
+    found = checks.audit(StaysOnTheProcessor(), D_IN, T)
+    table = capsys.readouterr().out.split("\n")
+    assert table[:3] == [
+        "audit of StaysOnTheProcessor",
+        "output shape    passes          (2, 6, 4) becomes (2, 6, 3)",
+        "shorter texts   passes          T = 2, 3, 4, 5: rows of the whole text",
+    ]
+    assert "dropout         not applicable  no dropout" in table
+    assert "scale           passes          divides by 1.73 = √D, D = 3" in table
+    why = "moved to meta: masked_fill gets tensors on cpu"
+    assert table[-4:] == [
+        f"devices         FAILS           {why}",
+        f"{'':32}and meta",
+        "19 pass, 1 fail, 1 not applicable",
+        "",
+    ]
+    found._ipython_display_()
+    assert capsys.readouterr().out == ""
