@@ -67,8 +67,6 @@ METADATA = {
     },
     "language_info": {"name": "python"},
 }
-# Folded on the page and in JupyterLab; on Colab the @title line folds it.
-FOLDED_METADATA = {"jupyter": {"source_hidden": True}, "tags": ["hide-input"]}
 FOLDING_TITLE = re.compile(r'# @title .+ \{ display-mode: "form" \}\n')
 CODE_COLUMNS = 80
 TAGS = {"hide-input", "nbval-ignore-output", "raises-exception"}
@@ -99,6 +97,19 @@ def is_folded(cell):
     return cell.id == SETUP_ID or cell.id.startswith("solution-")
 
 
+def folded_metadata(cell):
+    """Fold a cell on the page and in JupyterLab; on Colab its @title line does it."""
+    what = "the setup" if cell.id == SETUP_ID else "a solution"
+    return {
+        "jupyter": {"source_hidden": True},
+        "mystnb": {
+            "code_prompt_hide": f"Hide {what}",
+            "code_prompt_show": f"Show {what}",
+        },
+        "tags": ["hide-input"],
+    }
+
+
 def read(path):
     """The notebook at ``path``, as format 4."""
     return nbformat.read(path, as_version=4)
@@ -118,7 +129,7 @@ def format_notebook(notebook):
         if cell.id == SETUP_ID:
             cell.source = setup_source(imports_of(cell.source))
         if is_folded(cell):
-            cell.metadata = nbformat.from_dict(FOLDED_METADATA)
+            cell.metadata = nbformat.from_dict(folded_metadata(cell))
         if cell.execution_count is not None:
             count += 1
             cell.execution_count = count
@@ -195,7 +206,7 @@ def _cell_problems(cell):
     ):
         yield "an id that isn't words joined by hyphens"
     tags = set(cell.metadata.get("tags", []))
-    allowed = FOLDED_METADATA if is_folded(cell) else {"tags"}
+    allowed = folded_metadata(cell) if is_folded(cell) else {"tags"}
     if set(cell.metadata) - set(allowed) or tags - TAGS:
         yield f"metadata other than tags from {sorted(TAGS)}: {dict(cell.metadata)}"
     if cell.cell_type == "markdown":
@@ -205,7 +216,7 @@ def _cell_problems(cell):
     if cell.id == SETUP_ID and cell.source != setup_source(imports_of(cell.source)):
         yield "a setup cell that differs from the template; run make notebooks"
     if is_folded(cell):
-        if cell.metadata != FOLDED_METADATA:
+        if cell.metadata != folded_metadata(cell):
             yield "a setup or solution cell that isn't folded; run make notebooks"
         if not FOLDING_TITLE.match(cell.source):
             yield "a setup or solution cell without the title by which Colab folds it"

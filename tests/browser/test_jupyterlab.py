@@ -147,7 +147,7 @@ def run_all(page):
     page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", NUMBERED, ids=lambda path: path.stem)
 def test_views_are_alive_in_a_notebook_that_is_only_opened(chromium, lab, path):
     context = chromium.new_context(viewport={"width": 1280, "height": 900})
     page = opened(context, lab, f"stored/{path.name}")
