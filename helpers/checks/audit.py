@@ -110,7 +110,7 @@ def audit(
     make=None,
     seconds=SECONDS,
 ):
-    """Put an attention layer to every test of the bug museum, and print a table.
+    """Put an attention layer to all tests from outside it, and print a table.
 
     The layer is called as ``module(x)`` and returns the context, or a pair of context
     and weights; weights are also asked for by ``return_weights=True`` where ``forward``

@@ -28,6 +28,7 @@ pytestmark = pytest.mark.slow
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 TOKEN = "only-for-this-test"
 RUN_SECONDS = 300
+LOAD_SECONDS = 60
 # JupyterLab renders what is near the screen: walk down the notebook.
 WALK = """async (selector) => {
     const frame = document.querySelector('.jp-WindowedPanel-outer');
@@ -139,6 +140,15 @@ def opened(context, lab, name):
     return page
 
 
+def live_views(page, wanted):
+    """The views that live somewhere in the notebook; a busy machine gets its time."""
+    deadline = time.monotonic() + LOAD_SECONDS
+    found = []
+    while len(found) < wanted and time.monotonic() < deadline:
+        found = page.evaluate(WALK, ".aos-view[data-live]")
+    return found
+
+
 def run_all(page):
     """Run all cells, by the menu."""
     # The status bar says so once the kernel is connected; cells run before are lost.
@@ -153,7 +163,7 @@ def test_views_are_alive_in_a_notebook_that_is_only_opened(chromium, lab, path):
     page = opened(context, lab, f"stored/{path.name}")
     wanted = len(list(notebooks.views_of(notebooks.read(path))))
     assert wanted > 0
-    assert len(page.evaluate(WALK, ".aos-view[data-live]")) == wanted
+    assert len(live_views(page, wanted)) == wanted
     context.close()
 
 
@@ -226,14 +236,13 @@ def test_a_notebook_runs_in_jupyterlab(chromium, lab, path):
     picture = os.environ.get("BOOK_SCREENSHOTS")
     if picture:
         page.screenshot(path=pathlib.Path(picture) / f"lab_{path.stem}.png")
-    shown = (
-        page.evaluate(WALK, ".aos-view"),
-        page.evaluate(WALK, ".aos-view[data-live]"),
-    )
-    context.close()
     assert result is not None, f"{path.name} didn't run to its end"
-    assert len(shown[0]) == len(list(notebooks.views_of(result)))
-    assert sorted(shown[0]) == sorted(shown[1])
+    wanted = len(list(notebooks.views_of(result)))
+    live = live_views(page, wanted)
+    shown = page.evaluate(WALK, ".aos-view")
+    context.close()
+    assert len(live) == wanted
+    assert sorted(shown) == sorted(live)
     ran = [cell for cell in result.cells if cell.cell_type == "code"]
     for cell, expected in zip(ran, stored, strict=True):
         assert not [o for o in cell.outputs if o.output_type == "error"], cell.id
