@@ -39,6 +39,20 @@ def softmax_in_place_on_a_copy(scores):
     return scores
 
 
+def softmax_by_differences(scores):
+    return 1 / (scores[..., None, :] - scores[..., :, None]).exp().sum(-1)
+
+
+def softmax_less_the_mean(scores):
+    powers = torch.exp(scores - scores.mean(dim=-1, keepdim=True))
+    return powers / powers.sum(dim=-1, keepdim=True)
+
+
+def softmax_less_the_smallest(scores):
+    powers = torch.exp(scores - scores.amin(dim=-1, keepdim=True))
+    return powers / powers.sum(dim=-1, keepdim=True)
+
+
 def softmax_that_overflows(scores):
     powers = torch.exp(scores)
     return powers / powers.sum(dim=-1, keepdim=True)
@@ -226,6 +240,13 @@ def loops_that_overflow(inputs):
     return weights @ inputs, weights
 
 
+def loops_with_one_maximum(inputs):
+    scores = score_table(inputs)
+    powers = torch.exp(scores - scores.max())
+    weights = torch.stack([row / row.sum() for row in powers])
+    return weights @ inputs, weights
+
+
 def loops_scaled(inputs):
     weights = torch.softmax(score_table(inputs) / math.sqrt(inputs.shape[1]), dim=-1)
     return weights @ inputs, weights
@@ -340,6 +361,7 @@ RIGHT = {
         softmax_by_hand,
         softmax_by_logarithms,
         softmax_by_rows,
+        softmax_by_differences,
         softmax_in_place_on_a_copy,
     ],
     "context_by_loops": [
@@ -357,6 +379,14 @@ RIGHT = {
 }
 WRONG = {
     "softmax": [
+        (
+            softmax_less_the_mean,
+            "softmax that subtracts another number than the maximum",
+        ),
+        (
+            softmax_less_the_smallest,
+            "softmax that subtracts another number than the maximum",
+        ),
         (softmax_that_overflows, "softmax without subtracting the maximum"),
         (softmax_with_one_maximum, "softmax with one maximum for all rows"),
         (softmax_down_the_columns, "softmax over the first axis"),
@@ -394,6 +424,7 @@ WRONG = {
         (loops_with_quotients, "scores divided by their sum"),
         (loops_with_one_softmax, "one softmax over the whole table"),
         (loops_that_overflow, "softmax without subtracting the maximum"),
+        (loops_with_one_maximum, "softmax with one maximum for all rows"),
         (loops_scaled, "attention with scaled scores"),
         (loops_weights_first, "attention with its two results exchanged"),
         (loops_without_self, None),

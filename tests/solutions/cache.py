@@ -83,6 +83,28 @@ def is_causal(queries, keys, values, cached_keys, cached_values):
     return context, keys, values
 
 
+def is_causal_for_several(queries, keys, values, cached_keys, cached_values):
+    keys, values = append(cached_keys, keys), append(cached_values, values)
+    several = queries.shape[2] > 1
+    context = F.scaled_dot_product_attention(queries, keys, values, is_causal=several)
+    return context, keys, values
+
+
+def is_causal_at_first(queries, keys, values, cached_keys, cached_values):
+    first = cached_keys.shape[2] == 0
+    keys, values = append(cached_keys, keys), append(cached_values, values)
+    context = F.scaled_dot_product_attention(queries, keys, values, is_causal=first)
+    return context, keys, values
+
+
+def masked_late(queries, keys, values, cached_keys, cached_values):
+    keys, values = append(cached_keys, keys), append(cached_values, values)
+    weights = torch.softmax(queries @ keys.mT / keys.shape[-1] ** 0.5, dim=-1)
+    weights = weights * last_rows(queries.shape[2], keys.shape[2])
+    weights = weights / weights.sum(dim=-1, keepdim=True)
+    return weights @ values, keys, values
+
+
 def strict_mask(queries, keys, values, cached_keys, cached_values):
     keys, values = append(cached_keys, keys), append(cached_values, values)
     T, S = queries.shape[2], keys.shape[2]
@@ -164,6 +186,9 @@ WRONG = {
         (unmasked, "new tokens that attend to later ones"),
         (one_by_one, "new tokens that attend to later ones"),
         (is_causal, "a mask that starts at the first key"),
+        (is_causal_for_several, "a mask that starts at the first key"),
+        (is_causal_at_first, "a mask for an empty cache only"),
+        (masked_late, "weights zeroed after softmax, then divided by their sum"),
         (strict_mask, "a mask that hides each new token from itself"),
         (square_mask, "a mask of T x T"),
         (put_in_front, "new keys in front of the kept ones"),

@@ -98,6 +98,17 @@ def weights_with_a_finite_mask(scores):
     return scores.masked_fill(torch.ones(T, T).triu(1).bool(), -10.0).softmax(-1)
 
 
+def weights_with_one_maximum(scores):
+    scores = scores.masked_fill(torch.ones_like(scores).triu(1) == 1, -torch.inf)
+    powers = torch.exp(scores - scores.max())
+    return powers / powers.sum(dim=-1, keepdim=True)
+
+
+def weights_times_infinity(scores):
+    future = torch.triu(torch.ones_like(scores), diagonal=1)
+    return torch.softmax(scores + future * -torch.inf, dim=-1)
+
+
 # --- causal_attention -----------------------------------------------------------------
 
 
@@ -152,6 +163,43 @@ class InDouble(Projections):
         future = torch.ones_like(scores).triu(1).bool()
         weights = scores.masked_fill(future, -torch.inf).softmax(-1)
         return F.dropout(weights, self.p, self.training) @ values
+
+
+class LooksAtItsNumbers(ByBuffer):
+    def forward(self, x):
+        contexts = super().forward(x)
+        assert not contexts.isnan().any()
+        return contexts
+
+
+class NeverBiased(ByBuffer):
+    def __init__(self, d_in, d_out, context_length, dropout, qkv_bias=False):
+        super().__init__(d_in, d_out, context_length, dropout)
+
+
+class BiasedOnce(ByBuffer):
+    def __init__(self, d_in, d_out, context_length, dropout, qkv_bias=False):
+        super().__init__(d_in, d_out, context_length, dropout)
+        self.W_query = nn.Linear(d_in, d_out, bias=qkv_bias)
+
+
+class DropsHalf(ByBuffer):
+    def __init__(self, *sizes):
+        super().__init__(*sizes)
+        self.dropout = nn.Dropout()
+
+
+class KeepsWithDropout(ByBuffer):
+    def __init__(self, d_in, d_out, context_length, dropout, qkv_bias=False):
+        super().__init__(d_in, d_out, context_length, dropout, qkv_bias)
+        self.dropout = nn.Dropout(1 - dropout)
+
+
+class DropsContexts(Projections):
+    def forward(self, x):
+        queries, keys, values = self.W_query(x), self.W_key(x), self.W_value(x)
+        contexts = F.scaled_dot_product_attention(queries, keys, values, is_causal=True)
+        return F.dropout(contexts, self.p, self.training)
 
 
 class NotCut(ByBuffer):
@@ -264,7 +312,7 @@ RIGHT = {
         weights_by_addition,
         weights_in_place_on_a_copy,
     ],
-    "causal_attention": [ByBuffer, ByPyTorch, ByEinsum, InDouble],
+    "causal_attention": [ByBuffer, ByPyTorch, ByEinsum, InDouble, LooksAtItsNumbers],
 }
 WRONG = {
     "causal_weights": [
@@ -284,6 +332,8 @@ WRONG = {
         (weights_over_the_queries, "softmax over the queries"),
         (weights_one_too_many, "a mask that opens one key of the future"),
         (weights_scaled_again, "scores that are scaled a second time"),
+        (weights_with_one_maximum, "softmax with one maximum for all rows"),
+        (weights_times_infinity, "minus infinity times 0"),
         (weights_with_a_finite_mask, None),
     ],
     "causal_attention": [
@@ -296,7 +346,18 @@ WRONG = {
         (Zeroed, "a layer that zeroes the weights after softmax"),
         (NeverDrops, "a layer without dropout"),
         (AlwaysDrops, "a layer that drops weights in eval mode, too"),
-        (DropsValues, "a layer that drops features of the values"),
+        (
+            DropsValues,
+            "a layer that drops single features, of the values or of the context",
+        ),
+        (
+            DropsContexts,
+            "a layer that drops single features, of the values or of the context",
+        ),
+        (DropsHalf, "a layer whose dropout is not the one that it is given"),
+        (KeepsWithDropout, "a layer whose dropout is the probability of keeping"),
+        (NeverBiased, "a layer that never has a bias"),
+        (BiasedOnce, None),
         (DropsScores, "a layer that drops scores before softmax"),
         (WithBiases, "a layer with biases"),
         (OtherNames, None),

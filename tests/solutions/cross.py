@@ -270,6 +270,21 @@ def padded_unscaled(queries, keys, values, lengths):
     return finish(scores.masked_fill(~real_keys(keys, lengths), -torch.inf), values)
 
 
+def padded_with_a_low_number(queries, keys, values, lengths):
+    padding = ~real_keys(keys, lengths)
+    return finish(scaled(queries, keys).masked_fill(padding, -1000.0), values)
+
+
+def padded_with_a_penalty(queries, keys, values, lengths):
+    padding = ~real_keys(keys, lengths)
+    return finish(scaled(queries, keys) - 10_000.0 * padding, values)
+
+
+def padded_times_infinity(queries, keys, values, lengths):
+    padding = ~real_keys(keys, lengths)
+    return finish(scaled(queries, keys) + padding * -torch.inf, values)
+
+
 def padded_in_front(queries, keys, values, lengths):
     mask = real_keys(keys, lengths).flip(-1)
     return finish(scaled(queries, keys).masked_fill(~mask, -torch.inf), values)
@@ -318,6 +333,9 @@ WRONG = {
         (cross_with_results_exchanged, None),
     ],
     "padded_cross_attention": [
+        (padded_with_a_low_number, None),
+        (padded_with_a_penalty, None),
+        (padded_times_infinity, "minus infinity times 0"),
         (padded_result_dropped, "attention without a mask"),
         (padded_inverted, "a mask with its meaning inverted"),
         (padded_on_the_queries, "a mask that hides queries instead of keys"),

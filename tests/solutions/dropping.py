@@ -44,6 +44,13 @@ def dropout_by_masked_fill(weights, p, training):
     return (weights / (1 - p)).masked_fill(torch.rand_like(weights) < p, 0.0)
 
 
+def dropout_with_two_signs(weights, p, training):
+    if not training:
+        return weights
+    minus_kept = (torch.rand_like(weights) < p).float() - 1
+    return weights * minus_kept / (p - 1)
+
+
 def dropout_unscaled(weights, p, training):
     if training:
         weights = weights * (torch.rand_like(weights) >= p)
@@ -258,6 +265,7 @@ RIGHT = {
         dropout_by_loops,
         dropout_by_module,
         dropout_by_masked_fill,
+        dropout_with_two_signs,
     ],
     "attention_with_dropout": [
         attend_in_matrices,

@@ -83,6 +83,12 @@ def fill(layer, heads, join, names=("W_query", "W_key", "W_value")):
     return layer
 
 
+def layer_that_drops(heads):
+    layer = layer_by_cat(heads)
+    layer.dropout = nn.Dropout(0.1)
+    return layer
+
+
 def layer_along_the_wrong_axis(heads):
     layer = fill(empty_layer(heads), heads, torch.hstack)
     set_identity(layer)
@@ -338,6 +344,13 @@ def heads_on_shared_memory(layer):
     return heads
 
 
+def heads_that_drop(layer):
+    heads = heads_by_slices(layer)
+    for head in heads:
+        head.dropout = nn.Dropout(0.1)
+    return heads
+
+
 def heads_without_the_last(layer):
     return heads_by_slices(layer)[:-1]
 
@@ -469,6 +482,7 @@ WRONG = {
         (layer_with_keys_that_ask, "queries and keys exchanged"),
         (layer_of_one_wide_head, "one wide head"),
         (layer_scaled_again, "scores divided by the root of the whole width"),
+        (layer_that_drops, "a layer with dropout"),
         (layer_that_wraps, "a wrapper around the heads"),
         (layer_of_doubled_weights, None),
     ],
@@ -482,6 +496,7 @@ WRONG = {
         (heads_with_random_values, "values left as they were drawn"),
         (heads_with_keys_that_ask, "queries and keys exchanged"),
         (heads_on_shared_memory, "heads that share their weights with the layer"),
+        (heads_that_drop, "heads with dropout"),
         (heads_without_the_last, None),
     ],
     "count_parameters": [

@@ -67,6 +67,28 @@ def loss_that_overflows_later(logits, targets):
     return (torch.log(torch.exp(logits).sum(-1)) - right).mean()
 
 
+def loss_with_one_maximum(logits, targets):
+    logits = logits - logits.max()
+    right = logits.gather(-1, targets[..., None]).squeeze(-1)
+    return (logits.exp().sum(-1).log() - right).mean()
+
+
+def loss_less_the_mean(logits, targets):
+    logits = logits - logits.mean(dim=-1, keepdim=True)
+    right = logits.gather(-1, targets[..., None]).squeeze(-1)
+    return (logits.exp().sum(-1).log() - right).mean()
+
+
+def loss_with_a_ceiling(logits, targets):
+    right = logits.softmax(-1).gather(-1, targets[..., None])
+    return -torch.log(right + 1e-9).mean()
+
+
+def loss_of_a_table(logits, targets):
+    one_hot = F.one_hot(targets, logits.shape[-1])
+    return -(one_hot * logits.log_softmax(-1)).mean()
+
+
 def loss_summed(logits, targets):
     return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), reduction="sum")
 
@@ -151,6 +173,12 @@ def top_k_by_comparison(logits, k, temperature):
     smallest = torch.topk(logits, k).values[:, [-1]]
     logits = logits.masked_fill(logits < smallest, -float("inf"))
     return torch.softmax(logits / temperature, dim=-1)
+
+
+def top_k_with_a_low_number(logits, k, temperature):
+    places = logits.topk(k).indices
+    kept = torch.zeros_like(logits).scatter(-1, places, 1.0)
+    return (logits / temperature).masked_fill(kept == 0, -1000.0).softmax(-1)
 
 
 def top_k_zeros(logits, k, temperature):
@@ -363,6 +391,10 @@ WRONG = {
         (loss_of_doubles, "the logarithm of a probability that has become 0"),
         (loss_that_overflows, "exponentials that overflow"),
         (loss_that_overflows_later, "exponentials that overflow"),
+        (loss_with_one_maximum, "one maximum for all rows"),
+        (loss_less_the_mean, None),
+        (loss_with_a_ceiling, "a probability that a small number keeps from 0"),
+        (loss_of_a_table, "the mean over all entries of a one-hot table"),
         (loss_summed, "the sum over all positions"),
         (loss_summed_after_softmax, "the sum over all positions"),
         (loss_of_texts, "the sum over a text, averaged over the batch"),
@@ -377,6 +409,7 @@ WRONG = {
     ],
     "top_k": [
         (top_k_by_comparison, "top-k that keeps more where logits are equal"),
+        (top_k_with_a_low_number, None),
         (top_k_zeros, "top-k with logits set to 0 where they are cut"),
         (top_k_undivided, "top-k that is not divided by its sum"),
         (top_k_strict, "top-k without the k-th"),

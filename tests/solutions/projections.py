@@ -68,6 +68,12 @@ def attention_with_one_vector(x, W_query, W_key, W_value):
     return weights @ values, weights
 
 
+def attention_with_one_key(x, W_query, W_key, W_value):
+    keys = x @ W_key
+    weights = torch.softmax(keys @ keys.T / math.sqrt(keys.shape[-1]), dim=-1)
+    return weights @ (x @ W_value), weights
+
+
 def attention_of_words(x, W_query, W_key, W_value):
     _, weights = attention_by_matmul(x, W_query, W_key, W_value)
     return weights @ x, weights
@@ -261,6 +267,15 @@ class Plain(nn.Module):
         )
 
 
+def with_v2_frozen(v2):
+    v2.requires_grad_(False)
+    v1 = new_v1(v2)
+    v1.requires_grad_(False)
+    for name, matrix in v1.named_parameters():
+        matrix.copy_(getattr(v2, name).weight.T)
+    return v1.requires_grad_()
+
+
 def without_parameters(v2):
     return Plain(v2)
 
@@ -302,6 +317,7 @@ RIGHT = {
 }
 WRONG = {
     "self_attention": [
+        (attention_with_one_key, "W_key used for the queries, too"),
         (attention_exchanged, "queries and keys exchanged"),
         (attention_transposed_scores, "queries and keys exchanged"),
         (attention_with_one_vector, "W_query used for the keys, too"),
@@ -320,6 +336,7 @@ WRONG = {
         (attention_multiplied, None),
     ],
     "v1_from_v2": [
+        (with_v2_frozen, "a copy that leaves v2 without training"),
         (untransposed, "a copy without the transpose"),
         (widths_exchanged, "a V1 whose matrices are (d_out, d_in)"),
         (reshaped, "a reshape in place of the transpose"),

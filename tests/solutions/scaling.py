@@ -84,6 +84,12 @@ def scaled_too_late(queries, keys):
     return weights / math.sqrt(queries.shape[-1])
 
 
+def scaled_with_one_maximum(queries, keys):
+    scores = queries @ keys.mT / math.sqrt(keys.shape[-1])
+    powers = torch.exp(scores - scores.max())
+    return powers / powers.sum(dim=-1, keepdim=True)
+
+
 def scaled_with_precedence(queries, keys):
     # ** binds before /, so this is D over 2.
     D = queries.shape[-1]
@@ -133,6 +139,7 @@ WRONG = {
         (scaled_along_dim_one, "softmax over axis 1, counted from the front"),
         (scaled_with_naive_softmax, "softmax that doesn't subtract the maximum"),
         (scaled_scores_alone, "divided scores, without softmax"),
+        (scaled_with_one_maximum, "softmax with one maximum for all rows"),
         (scaled_with_precedence, None),
     ]
 }

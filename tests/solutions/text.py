@@ -117,6 +117,13 @@ def encode_asserts(text, alphabet):
     return [alphabet.index(character) for character in text]
 
 
+def encode_repeating_the_text(text, alphabet):
+    for position, character in enumerate(text):
+        if character not in alphabet:
+            raise ValueError(f"cannot encode {text!r}, see position {position}")
+    return [alphabet.index(character) for character in text]
+
+
 # --- decode ---------------------------------------------------------------------------
 
 
@@ -207,6 +214,19 @@ def decode_without_a_place(ids, alphabet):
 def decode_with_a_vague_error(ids, alphabet):
     if min(ids, default=0) < 0 or max(ids, default=0) >= len(alphabet):
         raise ValueError("bad ids")
+    return "".join(alphabet[one] for one in ids)
+
+
+def decode_without_the_sign(ids, alphabet):
+    for position, one in enumerate(ids):
+        if not 0 <= one < len(alphabet):
+            raise ValueError(f"unknown id {abs(one)} at position {position}")
+    return "".join(alphabet[one] for one in ids)
+
+
+def decode_repeating_the_ids(ids, alphabet):
+    if any(one not in range(len(alphabet)) for one in ids):
+        raise ValueError(f"an unknown id in {ids}")
     return "".join(alphabet[one] for one in ids)
 
 
@@ -334,6 +354,21 @@ def batch_in_pieces(ids, batch_size, context_length, generator):
     return ids[places], ids[places + 1]
 
 
+def batch_of_neighbours(ids, batch_size, context_length, generator):
+    windows = ids.unfold(0, context_length + 1, 1)
+    first = torch.randint(len(windows), (1,), generator=generator)
+    chosen = windows[(first + torch.arange(batch_size)) % len(windows)]
+    return chosen[:, :-1], chosen[:, 1:]
+
+
+def batch_of_twins(ids, batch_size, context_length, generator):
+    windows = ids.unfold(0, context_length + 1, 1)
+    half = (batch_size + 1) // 2
+    starts = torch.randint(len(windows), (half,), generator=generator)
+    chosen = windows[starts.repeat(2)[:batch_size]]
+    return chosen[:, :-1], chosen[:, 1:]
+
+
 def batch_without_an_axis(ids, batch_size, context_length, generator):
     end = len(ids) - context_length
     starts = torch.randint(end, (batch_size,), generator=generator)
@@ -382,6 +417,7 @@ WRONG = {
         (encode_default_none, "an encoder that puts None for unknown characters"),
         (encode_minus_one, "an encoder that gives unknown characters the id -1"),
         (encode_code_points, "an encoder that returns code points"),
+        (encode_repeating_the_text, None),
         (encode_asserts, None),
     ],
     "decode": [
@@ -396,6 +432,11 @@ WRONG = {
         (
             decode_without_a_place,
             "a decoder whose error names the id and no position",
+        ),
+        (decode_without_the_sign, None),
+        (
+            decode_repeating_the_ids,
+            "a decoder whose error says neither which id nor where",
         ),
         (
             decode_with_a_vague_error,
@@ -415,6 +456,8 @@ WRONG = {
         (batch_in_order, "the same windows at each call"),
         (batch_by_permutation, "starts drawn without replacement"),
         (batch_in_pieces, "windows laid side by side"),
+        (batch_of_neighbours, "windows one behind the other"),
+        (batch_of_twins, None),
         (batch_without_an_axis, None),
     ],
 }

@@ -18,6 +18,7 @@ def _tables():
         "a word of zeros": [[0.0, 0.0], [1.0, 2.0], [-1.0, 1.0]],
         # Whole numbers, so that every order of adding gives the same scores.
         "scores in the thousands": [[40.0, 30.0], [41.0, 29.0], [-50.0, 10.0]],
+        "a word of zeros, scores in the thousands": [[0.0, 0.0], [60.0, 50.0]],
     }
     cases = [
         Case(name, {"inputs": torch.tensor(table)}) for name, table in tables.items()
@@ -101,6 +102,14 @@ CONTEXT_BY_LOOPS = Exercise(
             lambda inputs: _averaged(naive_softmax(inputs @ inputs.T), inputs),
             "Scores in the thousands have infinite exponentials, and inf / inf is NaN. "
             "Subtract the largest score of the row first.",
+        ),
+        Mistake(
+            "softmax with one maximum for all rows",
+            lambda inputs: _averaged(
+                naive_softmax(inputs @ inputs.T - (inputs @ inputs.T).max()), inputs
+            ),
+            "A row that lies thousands below the largest score becomes exp(-6100) = 0 "
+            "everywhere, and 0 / 0 is NaN. Each word's row needs its own maximum.",
         ),
         Mistake(
             "attention with scaled scores",

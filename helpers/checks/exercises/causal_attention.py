@@ -35,22 +35,28 @@ def _layer_inputs():
         case("inputs in the hundreds", 300 * draw(2, 4, 4), wide, 4),
         case("dropout 0.5", draw(2, 6, 3), small, 6, "dropout"),
         case("moved to another device", x, wide, 5, "device"),
+        case("train mode, dropout 0", x, wide, 5, "no dropout"),
         case("its parameters", x, wide, 5, "parameters"),
+        case("its biases, qkv_bias True", x, wide, 5, "biases"),
     ]
 
 
 def _use_causal_attention(layer_class, x, context_length, parameters, use):
     d_out, d_in = parameters["W_query.weight"].shape
     dropout = 0.5 if use == "dropout" else 0.0
-    layer = attempted(layer_class(d_in, d_out, context_length, dropout))
+    sizes = (d_in, d_out, context_length, dropout)
+    layer = layer_class(*sizes, True) if use == "biases" else layer_class(*sizes)
+    layer = attempted(layer)
     if use != "device":
         first_output(layer, x)
-    if use == "parameters":
-        return sorted(name for name, _ in layer.named_parameters())
+    if use in ("parameters", "biases"):
+        ending = "bias" if use == "biases" else ""
+        return sorted(
+            one for one, _ in layer.named_parameters() if one.endswith(ending)
+        )
     layer = with_parameters(layer, parameters)
     if use == "device":
-        # The meta device knows shapes and no numbers; it fails where a GPU would.
-        return tuple(layer.to("meta")(x.to("meta")).shape)
+        return _shape_on_meta(layer, x)
     if use == "dropout":
         alone = x[:, :1]  # its one weight is 1
         contexts = torch.stack([layer(alone) for _ in range(20)])
@@ -61,7 +67,18 @@ def _use_causal_attention(layer_class, x, context_length, parameters, use):
             "eval mode repeats": repeats(layer, x),
             "a single token gets, of its value": _share(contexts, layer(alone)),
         }
-    return layer.eval()(x)
+    return layer(x) if use == "no dropout" else layer.eval()(x)
+
+
+def _shape_on_meta(layer, x):
+    """The output's shape on a device without numbers; it fails where a GPU would."""
+    try:
+        return tuple(layer.to("meta")(x.to("meta")).shape)
+    except RuntimeError as error:
+        if "item() cannot be called on meta" not in str(error):
+            raise
+    # A layer that looks at its numbers finds none there, which no GPU minds.
+    return (*x.shape[:-1], layer.W_value.weight.shape[0])
 
 
 def _share(contexts, undropped):
@@ -79,13 +96,14 @@ def _share(contexts, undropped):
 class _Wrong(nn.Module):
     """A causal layer, written so that each mistake changes one method."""
 
-    qkv_bias = False
+    always = None  # what it takes for qkv_bias, whatever it is given
 
-    def __init__(self, d_in, d_out, context_length, dropout):
+    def __init__(self, d_in, d_out, context_length, dropout, qkv_bias=False):
         super().__init__()
-        self.W_query = nn.Linear(d_in, d_out, bias=self.qkv_bias)
-        self.W_key = nn.Linear(d_in, d_out, bias=self.qkv_bias)
-        self.W_value = nn.Linear(d_in, d_out, bias=self.qkv_bias)
+        bias = qkv_bias if self.always is None else self.always
+        self.W_query = nn.Linear(d_in, d_out, bias=bias)
+        self.W_key = nn.Linear(d_in, d_out, bias=bias)
+        self.W_value = nn.Linear(d_in, d_out, bias=bias)
         self.dropout = nn.Dropout(dropout)
         self.scale = math.sqrt(d_out)
         future = torch.ones(context_length, context_length).triu(1).bool()
@@ -167,7 +185,33 @@ class _DropsScores(_Wrong):
 
 
 class _Biased(_Wrong):
-    qkv_bias = True
+    always = True
+
+
+class _Unbiased(_Wrong):
+    always = False
+
+
+class _OwnDropout(_Wrong):
+    def __init__(self, *sizes):
+        super().__init__(*sizes)
+        self.dropout = nn.Dropout()
+
+
+class _Turned(_Wrong):
+    def __init__(self, d_in, d_out, context_length, dropout, *bias):
+        super().__init__(d_in, d_out, context_length, 1 - dropout, *bias)
+
+
+class _OverQueries(_Wrong):
+    def weights(self, scores):
+        hidden = self.hidden(scores.shape[-1], scores)
+        return (scores / self.scale).masked_fill(hidden, -math.inf).softmax(-2)
+
+
+class _HidesItself(_Wrong):
+    def hidden(self, T, scores):
+        return torch.ones_like(scores).triu().bool()
 
 
 CAUSAL_ATTENTION = Exercise(
@@ -228,16 +272,45 @@ CAUSAL_ATTENTION = Exercise(
             "nn.Dropout, which knows.",
         ),
         Mistake(
-            "a layer that drops features of the values",
+            "a layer that drops single features, of the values or of the context",
             _DropsValues,
             "nn.Dropout belongs on the weights: what is dropped is a token's whole "
-            "share in the context, not single features of its value.",
+            "share in the context, not single features.",
         ),
         Mistake(
             "a layer that drops scores before softmax",
             _DropsScores,
             "A score of 0 is a score like another, and softmax gives it a weight. "
             "Dropout comes after softmax.",
+        ),
+        Mistake(
+            "a layer whose dropout is not the one that it is given",
+            _OwnDropout,
+            "With dropout 0, nothing is dropped in train mode either. nn.Dropout() "
+            "without an argument drops half; hand it the layer's argument.",
+        ),
+        Mistake(
+            "a layer whose dropout is the probability of keeping",
+            _Turned,
+            "With dropout 0, yours drops everything in train mode. nn.Dropout takes "
+            "the probability of dropping: hand it the layer's argument as it is.",
+        ),
+        Mistake(
+            "a layer whose softmax runs over the queries",
+            _OverQueries,
+            "Each row, one query's weights, must sum to 1: softmax runs over the last "
+            "axis.",
+        ),
+        Mistake(
+            "a layer that hides each token from itself",
+            _HidesItself,
+            "The diagonal is no future. Without it, row 0 is softmax of nothing: NaN.",
+        ),
+        Mistake(
+            "a layer that never has a bias",
+            _Unbiased,
+            "Where qkv_bias is True, W_query, W_key and W_value have a bias: hand it "
+            "to each nn.Linear, bias=qkv_bias.",
         ),
         Mistake(
             "a layer with biases",

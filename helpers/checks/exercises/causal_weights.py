@@ -18,6 +18,10 @@ def _score_tables():
             "scores in the thousands",
             {"scores": 3000 * torch.randn(5, 5, generator=generator)},
         ),
+        Case(
+            "rows that differ by thousands",
+            {"scores": torch.tensor([[0.0, 0.0], [5000.0, 3000.0]])},
+        ),
         Case("negative scores", {"scores": -torch.rand(4, 4, generator=generator) - 1}),
         Case(
             "a batch of heads",
@@ -32,6 +36,12 @@ def _masked_softmax(scores, mask, dim=-1):
 
 def _lower(scores, diagonal=0):
     return torch.ones_like(scores).tril(diagonal).bool()
+
+
+def _one_maximum(scores):
+    scores = scores.masked_fill(~_lower(scores), -math.inf)
+    exponentials = (scores - scores.max()).exp()
+    return exponentials / exponentials.sum(-1, keepdim=True)
 
 
 CAUSAL_WEIGHTS = Exercise(
@@ -66,6 +76,20 @@ CAUSAL_WEIGHTS = Exercise(
             ),
             "For small scores this equals the right weights. With a future score some "
             "hundreds higher, all that is left underflows to 0, and 0 / 0 is NaN.",
+        ),
+        Mistake(
+            "minus infinity times 0",
+            lambda scores: (scores + (1 - _lower(scores).float()) * -math.inf).softmax(
+                -1
+            ),
+            "Infinity times 0 is not a number, so that all weights are NaN. "
+            "masked_fill and torch.where write minus infinity without multiplying.",
+        ),
+        Mistake(
+            "softmax with one maximum for all rows",
+            _one_maximum,
+            "The mask is right, but a row that lies thousands below the largest score "
+            "becomes 0 / 0. Each row needs its own maximum.",
         ),
         Mistake(
             "a mask made of the scores, triu(scores).bool()",

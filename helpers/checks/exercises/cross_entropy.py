@@ -20,6 +20,7 @@ def _predictions():
     even = torch.zeros(2, 3, 8)
     high = torch.tensor([[[1000.0, 1002.0], [1001.0, 1000.0]]])
     far = torch.tensor([[[0.0, -2000.0], [-2000.0, 0.0]]])
+    rows = torch.tensor([[[0.0, 1.0], [5000.0, 0.0]]])
     two = torch.tensor([[[1.0, 0.0, 2.0], [0.0, 3.0, 1.0]]])
     many = torch.randint(7, (2, 5), generator=generator).tolist()
     return [
@@ -28,6 +29,7 @@ def _predictions():
         case("a batch of two", draw(2, 5, 7), many),
         case("even logits", even, [[0, 5, 7], [3, 3, 1]]),
         case("large logits, close together", high, [[0, 1]]),
+        case("rows that differ by thousands", rows, [[1, 0]]),
         case("a target that seems impossible", far, [[1, 1]]),
     ]
 
@@ -61,6 +63,17 @@ def _by_a_sum_of_exponentials(logits, dim=-1):
     return logits - logits.exp().sum(dim, keepdim=True).log()
 
 
+# --- two ways with one maximum for all rows -------------------------------------------
+
+
+def _all_shifted(logits, dim=-1):
+    return _by_a_sum_of_exponentials(logits - logits.max(), dim)
+
+
+def _all_shifted_quotients(logits, dim=-1):
+    return _by_exponentials(logits - logits.max(), dim)
+
+
 def _pick(rows, targets):
     """What each row holds for its target."""
     return rows.gather(-1, targets[..., None])[..., 0]
@@ -80,6 +93,14 @@ def _mistakes(logs):
             lambda logits, targets: -_pick(logs(logits), targets).sum(-1).mean(),
             "The mean runs over all B T positions. Yours grows with the length of the "
             "text.",
+        ),
+        Mistake(
+            "the mean over all entries of a one-hot table",
+            lambda logits, targets: (
+                -_pick(logs(logits), targets).sum() / logits.numel()
+            ),
+            "The zeros of a one-hot table count in a mean. Divide by the number of "
+            "positions, B T, and not by B T vocab_size.",
         ),
         Mistake(
             "a loss with the wrong sign",
@@ -148,6 +169,27 @@ CROSS_ENTROPY = Exercise(
             "Small probabilities underflow to 0 in softmax, and the logarithm of 0 is "
             "minus infinity. The logarithm of softmax is the logit minus logsumexp of "
             "its row, with no probability on the way.",
+        ),
+        *(
+            Mistake(
+                "a probability that a small number keeps from 0",
+                lambda logits, targets, least=least: (
+                    -_pick(logits.softmax(-1), targets).clamp(min=least).log().mean()
+                ),
+                "The loss is finite, but it has a ceiling, minus the logarithm of that "
+                "number, where the right one goes on. The logarithm of softmax is the "
+                "logit minus logsumexp of its row, with no probability on the way.",
+            )
+            for least in (1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-12, 1e-15, 1e-20)
+        ),
+        *(
+            Mistake(
+                "one maximum for all rows",
+                lambda logits, targets, logs=logs: -_pick(logs(logits), targets).mean(),
+                "In a row that lies thousands below the largest logit, all "
+                "exponentials become 0. Take the largest logit of each row off it.",
+            )
+            for logs in (_all_shifted, _all_shifted_quotients)
         ),
         *(
             Mistake(

@@ -1,5 +1,7 @@
 """Exercise of chapter 8: a batch of windows of a text, and their targets."""
 
+import itertools
+
 import torch
 
 from helpers.batches import Windows
@@ -20,6 +22,7 @@ FACTS = {
         "a second call draws other windows",
         "the same seed draws the same windows",
         "another seed draws other windows",
+        "each row's start",
     ),
 }
 
@@ -147,7 +150,26 @@ def _chance(draw):
 
     generator = torch.Generator().manual_seed(1)
     twice = [draw(generator)[0].tolist() for _ in range(2)]
-    return twice[0] != twice[1], first(2) == first(2), first(3) != first(4)
+    return (
+        twice[0] != twice[1],
+        first(2) == first(2),
+        first(3) != first(4),
+        # The same windows in each call are a mistake of their own.
+        _dependence([row[0] for row in twice[0]] if twice[0] != twice[1] else []),
+    )
+
+
+def _dependence(starts):
+    """In words, whether a row's start depends on those of the rows before it."""
+    order = torch.randperm(len(starts), generator=torch.Generator().manual_seed(5))
+    pairs, shuffled = (
+        len({*itertools.pairwise(one)})
+        for one in (starts, [starts[place] for place in order.tolist()])
+    )
+    if pairs >= 0.8 * shuffled:
+        return "drawn by itself"
+    alone = pairs <= len(set(starts))
+    return "given by the row before" if alone else "not drawn by itself"
 
 
 # --- the mistakes ---------------------------------------------------------------------
@@ -177,6 +199,12 @@ def _rolled(ids, batch_size, context_length, generator):
 def _one_start(ids, batch_size, context_length, generator):
     start = torch.randint(len(ids) - context_length, (1,), generator=generator)
     return _cut(ids, start.expand(batch_size), context_length)
+
+
+def _consecutive(ids, batch_size, context_length, generator):
+    windows = len(ids) - context_length
+    first = torch.randint(windows, (1,), generator=generator)
+    return _cut(ids, (first + torch.arange(batch_size)) % windows, context_length)
 
 
 def _without_replacement(ids, batch_size, context_length, generator):
@@ -241,6 +269,12 @@ GET_BATCH = Exercise(
             _one_start,
             "All rows are the same window, so a step learns no more from batch_size "
             "rows than from one. Draw a start for each row.",
+        ),
+        Mistake(
+            "windows one behind the other",
+            _consecutive,
+            "Only the first row's start is drawn, and the others follow from it: "
+            "neighbouring rows hold nearly the same ids. Draw a start for each row.",
         ),
         Mistake(
             "a generator that is ignored",

@@ -15,6 +15,7 @@ from helpers.checks.exercises.rebuilding import (
     rebuilding_cases,
     settle,
 )
+from helpers.checks.layers import repeats
 
 
 def _layers():
@@ -34,6 +35,13 @@ def _whole_layers(layer):
         for name in MATRICES:
             getattr(head, name).weight.copy_(getattr(layer, name).weight)
         heads.append(head)
+    return heads
+
+
+def _dropping(layer):
+    heads = heads_of(layer)
+    for head in heads:
+        head.dropout.p = 0.5
     return heads
 
 
@@ -57,7 +65,8 @@ def _use_heads(take_apart, layer, x):
         for values, old in zip(layer.parameters(), saved, strict=True):
             values.copy_(old)
     shared = output is not None and not torch.equal(output, later)
-    return _facts_of_heads(f"{len(heads)} modules", random, shared, output)
+    drops = not all(repeats(head.train(), x) for head in heads for _ in range(20))
+    return _facts_of_heads(f"{len(heads)} modules", random, shared, drops, output)
 
 
 def _side_by_side(heads, x):
@@ -69,11 +78,12 @@ def _side_by_side(heads, x):
     return torch.cat(outputs, dim=-1)
 
 
-def _facts_of_heads(sort, random="nothing", shared=False, output=None):
+def _facts_of_heads(sort, random="nothing", shared=False, drops=False, output=None):
     return {
         "result": sort,
         "left random": random,
         "changes when the layer is trained": shared,
+        "drops weights in train mode": drops,
         "outputs side by side": output,
     }
 
@@ -134,6 +144,12 @@ HEADS_FROM_MULTI_HEAD = Exercise(
             lambda layer: [exchanged(head) for head in heads_of(layer)],
             "The keys ask and the queries answer: the scores are turned on their side "
             "before the mask comes. One token doesn't show it, two do.",
+        ),
+        Mistake(
+            "heads with dropout",
+            _dropping,
+            "The outputs are right in eval mode. The layer drops nothing in train mode "
+            "either, so the dropout of each head is 0.",
         ),
         Mistake(
             "heads that share their weights with the layer",

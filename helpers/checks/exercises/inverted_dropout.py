@@ -7,6 +7,7 @@ from helpers.checks.comparing import difference, sort_of
 from helpers.checks.exercise import Case, Exercise, Mistake, attempted
 
 CALLS = 600
+MOST_ROWS = 4  # two weights, each dropped or kept
 
 
 def _modes():
@@ -82,8 +83,9 @@ def _count(different):
 
 def _outcomes(rows):
     """The different rows, as a text."""
-    texts = {" ".join(f"{entry:.3g}" for entry in row) for row in rows.tolist()}
-    return " or ".join(sorted(texts))
+    texts = {" ".join(f"{entry:z.3g}" for entry in row) for row in rows.tolist()}
+    shown, others = sorted(texts)[:MOST_ROWS], len(texts) - MOST_ROWS
+    return " or ".join(shown) + (f" or {others} others" if others > 0 else "")
 
 
 def _near(share, p):

@@ -22,6 +22,13 @@ def _steps():
         }
         return Case(name, tensors | {"queries": scale * tensors["queries"]})
 
+    far_ahead = {
+        "queries": torch.ones(1, 1, 2, 1),
+        "keys": torch.tensor([[[[1.0], [4000.0]]]]),
+        "values": torch.tensor([[[[2.0], [3.0]]]]),
+        "cached_keys": torch.zeros(1, 1, 1, 1),
+        "cached_values": torch.ones(1, 1, 1, 1),
+    }
     return [
         step("one new token behind two", 1, 1, 1, 2, 2),
         step("two new tokens behind one", 1, 1, 2, 1, 2),
@@ -30,6 +37,7 @@ def _steps():
         step("three tokens, an empty cache", 1, 1, 3, 0, 2),
         step("two texts, three heads", 2, 3, 4, 5, 6),
         step("two new tokens, scores in the thousands", 1, 2, 2, 3, 4, scale=3000.0),
+        Case("a later token's score is thousands higher", far_ahead),
     ]
 
 
@@ -75,6 +83,22 @@ def _top_left(T, S):
     return torch.ones(T, S, dtype=torch.bool).tril()
 
 
+def _unless_one(T, S):
+    return _top_left(T, S) if T > 1 else None
+
+
+def _where_empty(T, S):
+    return _top_left(T, S) if T == S else None
+
+
+def _renormalised(queries, *parts):
+    keys, values = _extended(*parts)
+    mask = attention.causal_mask(queries.shape[-2], keys.shape[-2])
+    _, weights = attention.scaled_dot_product_attention(queries, keys, values)
+    weights = weights * mask
+    return weights / weights.sum(-1, keepdim=True) @ values, keys, values
+
+
 def _in_front(queries, keys, values, cached_keys, cached_values):
     return _step(queries, cached_keys, cached_values, keys, values)
 
@@ -116,6 +140,26 @@ KV_CACHE_STEP = Exercise(
             "The new tokens are the last T of the S, so row 0 of the mask is open up "
             "to key S - T. Yours opens key 0 alone; is_causal=True of PyTorch's "
             "function does the same.",
+        ),
+        Mistake(
+            "a mask that starts at the first key",
+            _with_mask(_unless_one),
+            "A single new token needs no mask. Of several, the new ones are the last T "
+            "of the S, so row 0 of the mask is open up to key S - T; is_causal=True of "
+            "PyTorch's function opens key 0 alone.",
+        ),
+        Mistake(
+            "a mask for an empty cache only",
+            _with_mask(_where_empty),
+            "Behind a cache, too, a new token may not see the new ones after it: row 0 "
+            "of the mask is open up to key S - T.",
+        ),
+        Mistake(
+            "weights zeroed after softmax, then divided by their sum",
+            _renormalised,
+            "For small scores this equals the right weights. With a later token's "
+            "score some hundreds higher, all that is left underflows to 0, and 0 / 0 "
+            "is NaN. Mask before softmax.",
         ),
         Mistake(
             "a mask that hides each new token from itself",

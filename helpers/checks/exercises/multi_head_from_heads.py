@@ -16,6 +16,7 @@ from helpers.checks.exercises.rebuilding import (
     rebuilding_cases,
     settle,
 )
+from helpers.checks.layers import repeats
 
 
 def _lists_of_heads():
@@ -45,6 +46,12 @@ def _scaled_twice(heads):
     return layer
 
 
+def _dropping(heads):
+    layer = layer_of(heads)
+    layer.dropout.p = 0.5
+    return layer
+
+
 def _wrapped(heads):
     wrapper = attention.MultiHeadAttentionWrapper(1, 1, 1, 0.0, 1)
     wrapper.heads = nn.ModuleList(heads)
@@ -65,11 +72,17 @@ def _use_multi_head(build, heads, x):
         return _facts_of_layer(sort)
     other = build(again)
     random = settle([layer], [other] if isinstance(other, nn.Module) else [])
-    return _facts_of_layer(sort, random, layer.eval()(x))
+    drops = not all(repeats(layer.train(), x) for _ in range(20))
+    return _facts_of_layer(sort, random, drops, layer.eval()(x))
 
 
-def _facts_of_layer(sort, random="nothing", output=None):
-    return {"result": sort, "left random": random, "output": output}
+def _facts_of_layer(sort, random="nothing", drops=False, output=None):
+    return {
+        "result": sort,
+        "left random": random,
+        "drops weights in train mode": drops,
+        "output": output,
+    }
 
 
 MULTI_HEAD_FROM_HEADS = Exercise(
@@ -145,6 +158,12 @@ MULTI_HEAD_FROM_HEADS = Exercise(
             _scaled_twice,
             "Each head's scores are sums over its own D features, so the scale is the "
             "square root of D; the layer divides by that already. H D is too much.",
+        ),
+        Mistake(
+            "a layer with dropout",
+            _dropping,
+            "The output is right in eval mode. The heads drop nothing in train mode "
+            "either, so the layer's dropout is 0.",
         ),
         Mistake(
             "a wrapper around the heads",

@@ -31,6 +31,10 @@ def _padded_batches():
         "values": torch.tensor([[[4.0], [8.0], [FILLER]]]),
         "lengths": torch.tensor([2]),
     }
+    far_below = by_hand | {
+        "queries": torch.tensor([[[-60.0]]]),
+        "keys": torch.tensor([[[60.0], [60.01], [FILLER]]]),
+    }
     return [
         Case("one context with a row of filler", by_hand),
         case("one context, all of it real", 2, 3, 2, 2, [3]),
@@ -39,8 +43,9 @@ def _padded_batches():
         case("filler of zeros", 3, 4, 4, 3, [2, 4], filler=0.0),
         case("sizes that all differ", 5, 7, 4, 2, [4, 7, 1]),
         case("as many askers as keys", 4, 4, 2, 3, [3, 1], filler=0.5),
-        case("filler in the thousands", 2, 3, 3, 2, [2, 1, 3], filler=5000.0),
+        case("filler of 50 thousand", 2, 3, 3, 2, [2, 1, 3], filler=50_000.0),
         case("scores in the thousands", 2, 4, 2, 2, [3, 2], filler=60.0, size=60.0),
+        Case("real scores of minus thousands", far_below),
     ]
 
 
@@ -71,6 +76,12 @@ def _with_mask(make_mask, outside=-math.inf):
 
 def _without_mask(queries, keys, values, lengths):
     weights = _scores(queries, keys).softmax(-1)
+    return weights @ values, weights
+
+
+def _multiplied(queries, keys, values, lengths):
+    infinities = (~_real(keys, lengths)).float() * -math.inf
+    weights = (_scores(queries, keys) + infinities).softmax(-1)
     return weights @ values, weights
 
 
@@ -176,6 +187,12 @@ PADDED_CROSS_ATTENTION = Exercise(
             _with_mask(lambda queries, keys, lengths: _real(keys, lengths), outside=0),
             "A score of 0 is a score, and its exponential is 1. Zeroing the filler's "
             "keys does the same. What gets no weight has a score of minus infinity.",
+        ),
+        Mistake(
+            "minus infinity times 0",
+            _multiplied,
+            "Infinity times 0 is not a number, so that all weights are NaN. "
+            "masked_fill and torch.where write minus infinity without multiplying.",
         ),
         Mistake(
             "a right mask on scores that were not scaled",

@@ -77,7 +77,7 @@ def settle(layers, others):
         others: the modules of a second build from equal arguments.
 
     Returns:
-        names: of the parameters, in one text, or "nothing".
+        names: of the parameters, the first two in one text, or "nothing".
     """
     drawn = set()
     with torch.no_grad():
@@ -87,7 +87,9 @@ def settle(layers, others):
                 if name in twins and not torch.equal(values, twins[name]):
                     drawn.add(name)
                     values.fill_(1.0)
-    return ", ".join(sorted(drawn)) or "nothing"
+    first, rest = sorted(drawn)[:2], len(drawn) - 2
+    more = f" and {rest} more" if rest > 0 else ""
+    return f"{', '.join(first)}{more}" if drawn else "nothing"
 
 
 # --- builds ---------------------------------------------------------------------------

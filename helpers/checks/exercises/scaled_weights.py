@@ -24,12 +24,14 @@ def _queries_and_keys():
     long = torch.tensor([[50.0, 1.0, 0.0, 0.0]])
     close = torch.tensor([[60.0, s, 0.0, 0.0] for s in (0.0, 1.0, 2.0)])
     far = torch.tensor([[80.0, 0.0], [0.0, -80.0]])
+    rows = torch.tensor([[2.0, 0.0, 0.0, 0.0], [6000.0, 0.0, 0.0, 0.0]])
     return [
         case("one query, two keys, D = 4", one, two),
         case("D = 2", torch.tensor([[1.0, 0.0], [2.0, 1.0]]), torch.eye(2)),
         case("all scores are zero", torch.zeros(2, 3), torch.ones(3, 3)),
         case("scores in the thousands, close to each other", long, close),
         case("scores in the thousands, far apart", far, far),
+        case("rows that differ by thousands", rows, torch.eye(4)),
         drawn("D = 64", T=5, S=7, D=64),
         drawn("a batch", 2, T=5, S=7, D=4),
         drawn("a batch of heads", 2, 3, T=5, S=7, D=4),
@@ -45,9 +47,18 @@ def _root(tensor):
     return math.sqrt(tensor.shape[-1])
 
 
-def _without_maximum(queries, keys):
-    exponentials = _divided(queries, keys, _root(keys)).exp()
+def _quotients(scores):
+    exponentials = scores.exp()
     return exponentials / exponentials.sum(-1, keepdim=True)
+
+
+def _without_maximum(queries, keys):
+    return _quotients(_divided(queries, keys, _root(keys)))
+
+
+def _one_maximum(queries, keys):
+    scores = _divided(queries, keys, _root(keys))
+    return _quotients(scores - scores.max())
 
 
 SCALED_WEIGHTS = Exercise(
@@ -122,6 +133,12 @@ SCALED_WEIGHTS = Exercise(
             "In float32, the exponential of more than 88 is infinite, and infinity "
             "over infinity is not a number. Subtract the row's maximum first, or use "
             "softmax.",
+        ),
+        Mistake(
+            "softmax with one maximum for all rows",
+            _one_maximum,
+            "A row that lies thousands below the largest score becomes exp(-3000) = 0 "
+            "everywhere, and 0 / 0 is not a number. Each row needs its own maximum.",
         ),
         Mistake(
             "divided scores, without softmax",

@@ -90,6 +90,12 @@ SELF_ATTENTION = Exercise(
             "symmetric. Keys are x @ W_key.",
         ),
         Mistake(
+            "W_key used for the queries, too",
+            lambda x, q, k, v: _projected(x, (k, k, v)),
+            "A word then asks and answers with one vector, and the scores are "
+            "symmetric. Queries are x @ W_query.",
+        ),
+        Mistake(
             "values that are not projected",
             lambda x, q, k, v: _averaging_words(x, q, k),
             "The weights are right, but they average the words themselves. Average "

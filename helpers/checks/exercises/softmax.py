@@ -18,6 +18,7 @@ def _scores():
         "scores of 0": [[0.0, 0.0, 0.0], [0.0, 0.0, 0.0]],
         "scores in the thousands": [[3000.0, 2999.0], [3001.0, 3003.0]],
         "scores of minus thousands": [-3000.0, -3001.0],
+        "scores that are thousands apart": [[0.0, 5000.0]],
         "rows that differ by thousands": [[0.0, 1.0, 2.0], [5000.0, 5001.0, 5003.0]],
     }
     cases = [
@@ -59,6 +60,13 @@ SOFTMAX = Exercise(
             "A row that lies thousands below the largest score becomes exp(-5000) = 0 "
             "everywhere, and 0 / 0 is NaN. Each row needs its own maximum: max along "
             "dim=-1.",
+        ),
+        Mistake(
+            "softmax that subtracts another number than the maximum",
+            lambda scores: naive_softmax(scores - scores.mean(-1, keepdim=True)),
+            "The mean, the smallest or the first score of a row may lie thousands "
+            "below its largest: exp of the difference is infinite, and inf / inf is "
+            "NaN. Only the maximum leaves nothing above 0.",
         ),
         Mistake(
             "softmax over the last axis but one",

@@ -31,6 +31,7 @@ def _rows_to_cut():
         return Case(name, arguments | {"ties": ties}, arguments)
 
     rows = torch.randn(3, 7, generator=generator)
+    low = torch.tensor([[-3000.0, -3001.0, -3002.0, -2999.0]])
     equal = torch.tensor([1.0, 1.0, 0.0, 1.0, 1.0]).repeat(3, 1)
     return [
         case("one row, one kept", FIVE[None].log(), 1),
@@ -40,6 +41,7 @@ def _rows_to_cut():
         case("three rows, temperature 2", rows, 3, 2.0),
         case("logits all above 0", rows + 4, 2),
         case("logits in the thousands", 3000 * rows, 2),
+        case("logits of minus thousands", low, 2),
         case("four equal logits, two kept", equal, 2, ties=True),
     ]
 

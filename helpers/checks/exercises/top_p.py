@@ -18,12 +18,14 @@ def _rows():
 
     # No sum of probabilities comes near its p: which side it falls on is certain.
     rows = torch.randn(3, 7, generator=generator)
+    low = torch.tensor([[-3000.0, -3001.0, -3002.0, -2999.0]])
     return [
         case("one row", FIVE[None].log(), 0.8),
         case("a row that is nearly sure", SURE[None].log(), 0.8),
         case("three rows", rows, 0.6),
         case("a small p", rows + 4, 0.01),
         case("logits in the thousands", 3000 * rows, 0.5),
+        case("logits of minus thousands", low, 0.8),
         case("four equal logits", torch.zeros(1, 4), 0.6, ties=True),
     ]
 

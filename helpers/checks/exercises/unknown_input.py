@@ -20,7 +20,8 @@ def refusal(function, value, alphabet, wrong):
     try:
         error = f"none, it returned {describe(function(value, alphabet))}"
     except ValueError as caught:
-        error, message = "ValueError", str(caught)
+        # A message that repeats the whole text or list doesn't say what is wrong.
+        error, message = "ValueError", str(caught).replace(str(value), "")
     except (LookupError, AssertionError) as caught:
         error = type(caught).__name__
     counts = "".join(c if c.isdigit() else " " for c in message).split()
@@ -28,7 +29,7 @@ def refusal(function, value, alphabet, wrong):
     return {
         "the error": error,
         f"its message names the {what}": (
-            wrong in message if named else str(abs(wrong)) in counts
+            str(wrong) in message and (named or str(abs(wrong)) in counts)
         ),
         "its message names the position": _named(value.index(wrong), counts),
     }

@@ -9,7 +9,7 @@ from helpers.checks.exercise import Case, Exercise, Mistake, attempted
 from helpers.checks.layers import with_parameters
 
 ROLES = ("W_query", "W_key", "W_value")
-FACTS = ("output", "training", "memory")
+FACTS = ("output", "training", "memory", "v2")
 
 
 def _layers():
@@ -41,7 +41,7 @@ def _use_v1_from_v2(attempt, v2):
     shapes = {name: tuple(tensor.shape) for name, tensor in own.items()}
     d_out, d_in = v2.W_query.weight.shape
     fits = shapes == dict.fromkeys(ROLES, (d_in, d_out))
-    trained = fits and all(tensor.requires_grad for tensor in own.values())
+    trained = fits and _is_trained(layer)
     shared = {*map(_memory, own.values())} & {*map(_memory, v2.parameters())}
     return {
         "layer": _listed(shapes),
@@ -51,12 +51,17 @@ def _use_v1_from_v2(attempt, v2):
         else "another output",
         "training": "can be trained" if trained else "cannot be trained",
         "memory": "shares memory with v2" if shared else "has memory of its own",
+        "v2": "can be trained" if _is_trained(v2) else "cannot be trained",
     }
 
 
 def _listed(shapes):
     listed = ", ".join(f"{name} {shape}" for name, shape in sorted(shapes.items()))
     return f"a layer with {listed or 'no parameter'}"
+
+
+def _is_trained(layer):
+    return all(tensor.requires_grad for tensor in layer.parameters())
 
 
 def _memory(tensor):
@@ -162,6 +167,12 @@ V1_FROM_V2 = Exercise(
             "a V1 that no training can change",
             lambda v2: _copied(v2).requires_grad_(False),
             "Its parameters ask for no gradients: requires_grad is False.",
+        ),
+        Mistake(
+            "a copy that leaves v2 without training",
+            lambda v2: _copied(v2.requires_grad_(False)),
+            "The new layer is right, but v2's parameters no longer ask for gradients. "
+            "torch.no_grad() around the copy leaves them as they are.",
         ),
         Mistake(
             "a V1 whose matrices are no parameters",
