@@ -6,15 +6,16 @@ A mask is boolean and True where a query may attend to a key.
 """
 
 import math
+from collections.abc import Sequence
 
 import torch
 import torch.nn.functional as F
-from torch import nn
+from torch import Tensor, nn
 
 from helpers import validation
 
 
-def dot_product_scores(queries, keys):
+def dot_product_scores(queries: Tensor, keys: Tensor) -> Tensor:
     """Score every query against every key by their dot product.
 
     queries keysᵀ
@@ -35,7 +36,7 @@ def dot_product_scores(queries, keys):
     return queries @ keys.transpose(-2, -1)
 
 
-def softmax(scores, dim=-1):
+def softmax(scores: Tensor, dim: int = -1) -> Tensor:
     """Turn scores into weights that are positive and sum to 1 along ``dim``.
 
     The largest score is subtracted first. The quotient stays the same, and no
@@ -67,7 +68,9 @@ def softmax(scores, dim=-1):
     return exponentials / exponentials.sum(dim=dim, keepdim=True)
 
 
-def causal_mask(T, S=None, *, device=None):
+def causal_mask(
+    T: int, S: int | None = None, *, device: torch.device | str | None = None
+) -> Tensor:
     """Let each query attend to its own position and to those before it.
 
     With more keys than queries, the queries are the last T of the S positions, as when
@@ -93,7 +96,9 @@ def causal_mask(T, S=None, *, device=None):
     return torch.ones(T, S, dtype=torch.bool, device=device).tril(S - T)
 
 
-def padding_mask(lengths, S, *, device=None):
+def padding_mask(
+    lengths: Sequence[int] | Tensor, S: int, *, device: torch.device | str | None = None
+) -> Tensor:
     """Let no query attend to the padding behind a sequence's end.
 
     Args:
@@ -134,7 +139,14 @@ def padding_mask(lengths, S, *, device=None):
     return (positions < lengths.unsqueeze(-1)).unsqueeze(-2)
 
 
-def scaled_dot_product_attention(queries, keys, values, *, mask=None, dropout_p=0.0):
+def scaled_dot_product_attention(
+    queries: Tensor,
+    keys: Tensor,
+    values: Tensor,
+    *,
+    mask: Tensor | None = None,
+    dropout_p: float = 0.0,
+) -> tuple[Tensor, Tensor]:
     """Average the values, weighted by how well each key matches the query.
 
     softmax(queries keysᵀ / √D) values
@@ -167,7 +179,9 @@ def scaled_dot_product_attention(queries, keys, values, *, mask=None, dropout_p=
     return _attend(queries, keys, values, mask, dropout_p)
 
 
-def _attend(queries, keys, values, mask, dropout_p):
+def _attend(
+    queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None, dropout_p: float
+) -> tuple[Tensor, Tensor]:
     """scaled_dot_product_attention on input that was checked before."""
     # Dividing the queries first keeps the scores of float16 from overflowing.
     scores = dot_product_scores(queries / math.sqrt(queries.shape[-1]), keys)
@@ -177,7 +191,7 @@ def _attend(queries, keys, values, mask, dropout_p):
     return weights @ values, weights
 
 
-def split_heads(x, num_heads):
+def split_heads(x: Tensor, num_heads: int) -> Tensor:
     """Cut the last axis into heads, and put the heads before the positions.
 
     Args:
@@ -197,7 +211,7 @@ def split_heads(x, num_heads):
     return x.unflatten(-1, (num_heads, -1)).transpose(-3, -2)
 
 
-def merge_heads(heads):
+def merge_heads(heads: Tensor) -> Tensor:
     """Put the heads back side by side: undo split_heads.
 
     Args:
@@ -229,14 +243,16 @@ class SelfAttentionV1(nn.Module):
     from [0, 1) as Raschka 2024, section 3.4.2, does. Built by hand in chapter 2.
     """
 
-    def __init__(self, d_in, d_out):
+    def __init__(self, d_in: int, d_out: int) -> None:
         validation.require_integers(d_in=d_in, d_out=d_out)
         super().__init__()
         self.W_query = nn.Parameter(torch.rand(d_in, d_out))
         self.W_key = nn.Parameter(torch.rand(d_in, d_out))
         self.W_value = nn.Parameter(torch.rand(d_in, d_out))
 
-    def forward(self, x, *, return_weights=False):
+    def forward(
+        self, x: Tensor, *, return_weights: bool = False
+    ) -> Tensor | tuple[Tensor, Tensor]:
         """Attend from every token of ``x`` to every token of ``x``.
 
         Args:
@@ -259,7 +275,14 @@ class SelfAttentionV1(nn.Module):
 class _Projections(nn.Module):
     """W_query, W_key and W_value as linear layers, created in that order."""
 
-    def __init__(self, d_query, d_context, d_out, qkv_bias, names=("d_in", "d_in")):
+    def __init__(
+        self,
+        d_query: int,
+        d_context: int,
+        d_out: int,
+        qkv_bias: bool,
+        names: tuple[str, str] = ("d_in", "d_in"),
+    ) -> None:
         sizes = {names[0]: d_query, names[1]: d_context, "d_out": d_out}
         validation.require_integers(**sizes)
         validation.require_booleans(qkv_bias=qkv_bias)
@@ -268,7 +291,7 @@ class _Projections(nn.Module):
         self.W_key = nn.Linear(d_context, d_out, bias=qkv_bias)
         self.W_value = nn.Linear(d_context, d_out, bias=qkv_bias)
 
-    def _project(self, x, context):
+    def _project(self, x: Tensor, context: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """The queries of ``x``, and the keys and values of ``context``."""
         return self.W_query(x), self.W_key(context), self.W_value(context)
 
@@ -290,10 +313,12 @@ class SelfAttentionV2(_Projections):
     hand in chapter 2.
     """
 
-    def __init__(self, d_in, d_out, qkv_bias=False):
+    def __init__(self, d_in: int, d_out: int, qkv_bias: bool = False) -> None:
         super().__init__(d_in, d_in, d_out, qkv_bias)
 
-    def forward(self, x, *, return_weights=False):
+    def forward(
+        self, x: Tensor, *, return_weights: bool = False
+    ) -> Tensor | tuple[Tensor, Tensor]:
         """Attend from every token of ``x`` to every token of ``x``.
 
         Args:
@@ -330,13 +355,25 @@ class CausalAttention(_Projections):
     hand in chapters 4 and 5.
     """
 
-    def __init__(self, d_in, d_out, context_length, dropout, qkv_bias=False):
+    mask: Tensor
+    context_length: int
+
+    def __init__(
+        self,
+        d_in: int,
+        d_out: int,
+        context_length: int,
+        dropout: float,
+        qkv_bias: bool = False,
+    ) -> None:
         validation.require_probability("dropout", dropout)
         super().__init__(d_in, d_in, d_out, qkv_bias)
         self.dropout = nn.Dropout(dropout)
         _register_causal_mask(self, context_length)
 
-    def forward(self, x, *, return_weights=False):
+    def forward(
+        self, x: Tensor, *, return_weights: bool = False
+    ) -> Tensor | tuple[Tensor, Tensor]:
         """Attend from every token of ``x`` to itself and to the tokens before it.
 
         Args:
@@ -376,7 +413,15 @@ class MultiHeadAttentionWrapper(nn.Module):
     hand in chapter 6.
     """
 
-    def __init__(self, d_in, d_out, context_length, dropout, num_heads, qkv_bias=False):
+    def __init__(
+        self,
+        d_in: int,
+        d_out: int,
+        context_length: int,
+        dropout: float,
+        num_heads: int,
+        qkv_bias: bool = False,
+    ) -> None:
         validation.require_integers(num_heads=num_heads)
         super().__init__()
         self.heads = nn.ModuleList(
@@ -384,7 +429,9 @@ class MultiHeadAttentionWrapper(nn.Module):
             for _ in range(num_heads)
         )
 
-    def forward(self, x, *, return_weights=False):
+    def forward(
+        self, x: Tensor, *, return_weights: bool = False
+    ) -> Tensor | tuple[Tensor, Tensor]:
         """Let every head attend by itself, and lay the results side by side.
 
         Args:
@@ -429,17 +476,20 @@ class MultiHeadAttention(_Projections):
     hand in chapter 6.
     """
 
+    mask: Tensor
+    context_length: int
+
     def __init__(
         self,
-        d_in,
-        d_out,
-        context_length,
-        dropout,
-        num_heads,
-        qkv_bias=False,
+        d_in: int,
+        d_out: int,
+        context_length: int,
+        dropout: float,
+        num_heads: int,
+        qkv_bias: bool = False,
         *,
-        fused=False,
-    ):
+        fused: bool = False,
+    ) -> None:
         validation.require_probability("dropout", dropout)
         validation.require_heads(num_heads, d_out, "d_out")
         validation.require_booleans(fused=fused)
@@ -450,7 +500,9 @@ class MultiHeadAttention(_Projections):
         self.dropout = nn.Dropout(dropout)
         _register_causal_mask(self, context_length)
 
-    def forward(self, x, *, return_weights=False):
+    def forward(
+        self, x: Tensor, *, return_weights: bool = False
+    ) -> Tensor | tuple[Tensor, Tensor]:
         """Attend from every token of ``x`` to itself and to the tokens before it.
 
         Args:
@@ -468,12 +520,19 @@ class MultiHeadAttention(_Projections):
         mask = _cut_causal_mask(self, x)
         return self._output(queries, keys, values, mask, return_weights)
 
-    def _heads(self, x):
+    def _heads(self, x: Tensor) -> list[Tensor]:
         """Queries, keys and values of ``x``, each (..., H, T, D)."""
         _check_layer_input(self, x)
         return [split_heads(part, self.num_heads) for part in self._project(x, x)]
 
-    def _output(self, queries, keys, values, mask, return_weights):
+    def _output(
+        self,
+        queries: Tensor,
+        keys: Tensor,
+        values: Tensor,
+        mask: Tensor,
+        return_weights: bool,
+    ) -> Tensor | tuple[Tensor, Tensor]:
         """What ``forward`` returns, from heads and the last T rows of a causal mask.
 
         A model that turns the heads, or that has kept earlier keys and values, steps in
@@ -516,7 +575,15 @@ class CrossAttention(_Projections):
     hand in chapter 7.
     """
 
-    def __init__(self, d_query, d_context, d_out, dropout, num_heads, qkv_bias=False):
+    def __init__(
+        self,
+        d_query: int,
+        d_context: int,
+        d_out: int,
+        dropout: float,
+        num_heads: int,
+        qkv_bias: bool = False,
+    ) -> None:
         validation.require_probability("dropout", dropout)
         validation.require_heads(num_heads, d_out, "d_out")
         names = ("d_query", "d_context")
@@ -525,7 +592,14 @@ class CrossAttention(_Projections):
         self.out_proj = nn.Linear(d_out, d_out)
         self.dropout = nn.Dropout(dropout)
 
-    def forward(self, x, context, mask=None, *, return_weights=False):
+    def forward(
+        self,
+        x: Tensor,
+        context: Tensor,
+        mask: Tensor | None = None,
+        *,
+        return_weights: bool = False,
+    ) -> Tensor | tuple[Tensor, Tensor]:
         """Attend from every token of ``x`` to the tokens of ``context``.
 
         Args:
@@ -558,15 +632,26 @@ class CrossAttention(_Projections):
             scores_shape = (*x_shape[:-1], context_shape[-2])
             validation.require_mask(mask, scores_shape, x.device)
             mask = mask.unsqueeze(-3)
-        heads = [
+        queries, keys, values = (
             split_heads(part, self.num_heads) for part in self._project(x, context)
-        ]
-        attended, weights = _attend(*heads, mask, _dropout_now(self))
+        )
+        dropout_p = _dropout_now(self)
+        attended, weights = _attend(queries, keys, values, mask, dropout_p)
         output = self.out_proj(merge_heads(attended))
         return (output, weights) if return_weights else output
 
 
-def _check_tokens(name, tokens, width, width_name, parameter, letter="T"):
+_Causal = CausalAttention | MultiHeadAttention
+
+
+def _check_tokens(
+    name: str,
+    tokens: Tensor,
+    width: int,
+    width_name: str,
+    parameter: Tensor,
+    letter: str = "T",
+) -> None:
     """Tokens (..., T, width), of the parameters' dtype and device."""
     validation.require_float(**{name: tokens})
     validation.require_rank(name, tokens, f"{letter}, {width_name}")
@@ -579,18 +664,20 @@ def _check_tokens(name, tokens, width, width_name, parameter, letter="T"):
         validation.require_shared("dtype", **both)
 
 
-def _check_layer_input(module, tokens, name="x", width_name="d_in"):
+def _check_layer_input(
+    module: _Projections, tokens: Tensor, name: str = "x", width_name: str = "d_in"
+) -> None:
     """The tokens that ``module.W_query`` will project."""
     layer = module.W_query
     _check_tokens(name, tokens, layer.in_features, width_name, layer.weight)
 
 
-def _dropout_now(module):
+def _dropout_now(module: _Causal | CrossAttention) -> float:
     """The probability of dropping: 0 in eval mode."""
     return module.dropout.p if module.dropout.training else 0.0
 
 
-def _register_causal_mask(module, context_length):
+def _register_causal_mask(module: _Causal, context_length: int) -> None:
     """Keep the mask as a buffer: it moves with the module, and isn't saved."""
     validation.require_integers(context_length=context_length)
     module.context_length = context_length
@@ -599,19 +686,21 @@ def _register_causal_mask(module, context_length):
     module.register_load_state_dict_post_hook(_renew_mask)
 
 
-def _ignore_saved_mask(module, state_dict, prefix, *_):
+def _ignore_saved_mask(
+    module: nn.Module, state_dict: dict[str, Tensor], prefix: str, *_: object
+) -> None:
     """Other books' classes save their mask; it carries nothing that was learned."""
     state_dict.pop(prefix + "mask", None)
 
 
-def _renew_mask(module, _):
+def _renew_mask(module: _Causal, _: object) -> None:
     """A module made on the meta device has no mask yet when its weights come."""
     module.mask = causal_mask(
         module.context_length, device=module.W_query.weight.device
     )
 
 
-def _cut_causal_mask(module, x):
+def _cut_causal_mask(module: _Causal, x: Tensor) -> Tensor:
     """The mask for the T tokens that came, of at most ``context_length``."""
     T = x.shape[-2]
     excess = T - module.context_length

@@ -7,10 +7,14 @@ are drawn from a generator on the CPU, so that every device sees the same ones.
 
 import itertools
 import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Self
 
 import torch
+from torch import Tensor
 
 from helpers import validation
+from helpers.tokenizer import CharTokenizer
 
 # F.cross_entropy leaves out targets of this value by default.
 NOTHING = -100
@@ -26,14 +30,16 @@ class _Pieces:
         context_length: the most that a piece predicts.
     """
 
-    def __init__(self, stream, starts, lengths, context_length):
+    def __init__(
+        self, stream: Tensor, starts: Tensor, lengths: Tensor, context_length: int
+    ) -> None:
         self.context_length = context_length
         self.num_targets = int(lengths.sum())
         self.largest_id = int(stream.max())
         self._stream, self._starts, self._lengths = stream, starts, lengths
 
     @property
-    def fingerprint(self):
+    def fingerprint(self) -> str:
         """One line that differs where the text or the way it is cut differs."""
         cut = torch.cat((self._stream, self._starts, self._lengths))
         return (
@@ -41,7 +47,7 @@ class _Pieces:
             f"{self.context_length}, CRC-32 {zlib.crc32(cut.numpy().tobytes()):08x}"
         )
 
-    def all(self, batch_size):
+    def all(self, batch_size: int) -> Iterator[tuple[Tensor, Tensor]]:
         """Go through the whole text once, in order, predicting each character once.
 
         Args:
@@ -57,7 +63,7 @@ class _Pieces:
         pieces = (self._starts.split(batch_size), self._lengths.split(batch_size))
         return (self._cut(*chosen) for chosen in zip(*pieces, strict=True))
 
-    def _cut(self, starts, lengths):
+    def _cut(self, starts: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
         """Inputs and targets of some pieces, padded to the longest of them."""
         offsets = torch.arange(int(lengths.max()))
         real = offsets < lengths[:, None]
@@ -86,7 +92,7 @@ class Windows(_Pieces):
             of fewer than ``context_length`` + 1 characters.
     """
 
-    def __init__(self, text_ids, context_length):
+    def __init__(self, text_ids: Sequence[int] | Tensor, context_length: int) -> None:
         validation.require_integers(context_length=context_length)
         stream = _as_ids("text_ids", text_ids)
         if len(stream) < context_length + 1:
@@ -98,7 +104,9 @@ class Windows(_Pieces):
         lengths = (len(stream) - 1 - starts).clamp(max=context_length)
         super().__init__(stream, starts, lengths, context_length)
 
-    def batch(self, batch_size, generator):
+    def batch(
+        self, batch_size: int, generator: torch.Generator
+    ) -> tuple[Tensor, Tensor]:
         """Draw windows that begin anywhere in the text, each as likely as any other.
 
         Args:
@@ -138,7 +146,12 @@ class Documents(_Pieces):
             empty one.
     """
 
-    def __init__(self, documents, context_length, start_id):
+    def __init__(
+        self,
+        documents: Sequence[Sequence[int] | Tensor],
+        context_length: int,
+        start_id: int,
+    ) -> None:
         validation.require_integers(context_length=context_length)
         rows = _as_rows(documents)
         start = _as_ids("start_id", [start_id]).tolist()
@@ -153,7 +166,9 @@ class Documents(_Pieces):
         super().__init__(stream, starts.contiguous(), lengths, context_length)
 
     @classmethod
-    def from_texts(cls, texts, tokenizer, context_length):
+    def from_texts(
+        cls, texts: Iterable[str], tokenizer: CharTokenizer, context_length: int
+    ) -> Self:
         """Cut texts into batches behind the tokenizer's start character.
 
         Args:
@@ -174,7 +189,9 @@ class Documents(_Pieces):
         rows = [tokenizer.encode(text) for text in texts]
         return cls(rows, context_length, start_id)
 
-    def batch(self, batch_size, generator):
+    def batch(
+        self, batch_size: int, generator: torch.Generator
+    ) -> tuple[Tensor, Tensor]:
         """Draw documents (pieces, where they are cut), each as likely as any other.
 
         Args:
@@ -193,7 +210,7 @@ class Documents(_Pieces):
         return self._cut(self._starts[chosen], self._lengths[chosen])
 
 
-def _as_rows(documents):
+def _as_rows(documents: Sequence[Sequence[int] | Tensor]) -> list[list[int]]:
     """The documents as lists of numbers, none of them empty."""
     if isinstance(documents, str):
         raise ValueError("documents must be lists of ids, got a string: encode it")
@@ -209,7 +226,7 @@ def _as_rows(documents):
     return [list(row) for row in rows]
 
 
-def _as_ids(name, ids):
+def _as_ids(name: str, ids: Sequence[int] | Tensor) -> Tensor:
     """Whole numbers of at least 0 as an int64 tensor of its own on the CPU."""
     if not isinstance(ids, torch.Tensor):
         numbers = isinstance(ids, (list, tuple)) and all(type(i) is int for i in ids)
@@ -227,7 +244,7 @@ def _as_ids(name, ids):
     return ids.detach().to("cpu", torch.int64, copy=True)
 
 
-def _require_draw(batch_size, generator):
+def _require_draw(batch_size: int, generator: torch.Generator) -> None:
     validation.require_integers(batch_size=batch_size)
     if not isinstance(generator, torch.Generator) or generator.device.type != "cpu":
         raise ValueError(

@@ -18,10 +18,13 @@ import random
 import re
 import shutil
 import warnings
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import safetensors.torch
 import torch
+from torch import Tensor, nn
 
 from helpers import validation
 
@@ -48,11 +51,16 @@ class Checkpoint:
 
     path: pathlib.Path
     step: int
-    weights: dict
-    state: dict
+    weights: dict[str, Tensor]
+    state: dict[str, Any]
 
 
-def save(directory, step, weights, state):
+def save(
+    directory: pathlib.Path | str,
+    step: int,
+    weights: Mapping[str, Tensor],
+    state: Mapping[str, Any],
+) -> pathlib.Path:
     """Write a checkpoint, all of it or nothing, and keep the one before it.
 
     Args:
@@ -92,7 +100,7 @@ def save(directory, step, weights, state):
     return final
 
 
-def load(path):
+def load(path: pathlib.Path | str) -> Checkpoint:
     """Read one checkpoint and check it.
 
     Args:
@@ -126,7 +134,7 @@ def load(path):
         raise CheckpointError(f"{path} is no readable checkpoint: {error}") from error
 
 
-def latest(directory):
+def latest(directory: pathlib.Path | str) -> Checkpoint | None:
     """Read the newest checkpoint of a folder that is whole.
 
     Args:
@@ -163,7 +171,7 @@ def latest(directory):
     return None
 
 
-def load_weights(model, checkpoint):
+def load_weights(model: nn.Module, checkpoint: Checkpoint) -> None:
     """Copy a checkpoint's weights into a model, on the device where the model is.
 
     Args:
@@ -186,7 +194,7 @@ def load_weights(model, checkpoint):
     model.load_state_dict(checkpoint.weights)
 
 
-def random_states(device):
+def random_states(device: torch.device) -> dict[str, Any]:
     """Where the random numbers of Python, NumPy and PyTorch stand.
 
     Args:
@@ -195,8 +203,9 @@ def random_states(device):
     Returns:
         states: a dictionary that ``save`` can write.
     """
-    kind, keys, *rest = np.random.get_state()
-    states = {
+    found: Any = np.random.get_state()  # a tuple; NumPy's hints say it may be a dict
+    kind, keys, *rest = found
+    states: dict[str, Any] = {
         "python": random.getstate(),
         "numpy": (kind, keys.tolist(), *rest),
         "cpu": torch.get_rng_state(),
@@ -208,7 +217,7 @@ def random_states(device):
     return states
 
 
-def set_random_states(states, device):
+def set_random_states(states: Mapping[str, Any], device: torch.device) -> None:
     """Put the random numbers back to where ``random_states`` found them.
 
     Args:
@@ -226,13 +235,18 @@ def set_random_states(states, device):
         torch.mps.set_rng_state(states["mps"])
 
 
-def _found(directory):
+def _found(directory: pathlib.Path) -> list[tuple[int, pathlib.Path]]:
     """Pairs of step and path of everything named like a checkpoint, oldest first."""
     named = ((re.fullmatch(r"step-(\d+)", p.name), p) for p in directory.glob("step-*"))
     return sorted((int(match[1]), path) for match, path in named if match)
 
 
-def _write_files(folder, step, weights, state):
+def _write_files(
+    folder: pathlib.Path,
+    step: int,
+    weights: Mapping[str, Tensor],
+    state: Mapping[str, Any],
+) -> None:
     unique, tied = _split_tied(weights)
     buffer = io.BytesIO()
     torch.save(state, buffer)
@@ -244,16 +258,24 @@ def _write_files(folder, step, weights, state):
     manifest = {"format": FORMAT, "version": VERSION, "step": step}
     manifest = json.dumps(manifest | {"files": files, "tied": tied}, indent=1)
     for name, content in (*contents.items(), (MANIFEST, manifest.encode())):
-        with open(folder / name, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
+        try:
+            with open(folder / name, "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:  # where it failed, which a full disk leaves out
+            why = f"can't write a checkpoint ({error.strerror})"
+            raise OSError(error.errno, why, str(folder.parent)) from error
     _flush_folder(folder)
 
 
-def _split_tied(weights):
+def _split_tied(
+    weights: Mapping[str, Tensor],
+) -> tuple[dict[str, Tensor], dict[str, str]]:
     """Tensors of their own, and for each further name of one the first name."""
-    unique, tied, first = {}, {}, {}
+    unique: dict[str, Tensor] = {}
+    tied: dict[str, str] = {}
+    first: dict[tuple[object, ...], str] = {}
     for name, tensor in weights.items():
         place = (tensor.device, tensor.data_ptr(), tensor.shape, tensor.stride())
         same = first.setdefault(place, name) if tensor.numel() else name
@@ -264,7 +286,7 @@ def _split_tied(weights):
     return unique, tied
 
 
-def _read_manifest(path):
+def _read_manifest(path: pathlib.Path) -> dict[str, Any]:
     try:
         manifest = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -281,7 +303,7 @@ def _read_manifest(path):
     return manifest
 
 
-def _read_checked(file, *, size, sha256):
+def _read_checked(file: pathlib.Path, *, size: int, sha256: str) -> bytes:
     content = file.read_bytes()
     if len(content) != size:
         raise CheckpointError(
@@ -295,7 +317,7 @@ def _read_checked(file, *, size, sha256):
     return content
 
 
-def _flush_folder(folder):
+def _flush_folder(folder: pathlib.Path) -> None:
     """Make the names in a folder last; only POSIX can open a folder for that."""
     if os.name == "posix":
         handle = os.open(folder, os.O_RDONLY)
@@ -305,13 +327,13 @@ def _flush_folder(folder):
             os.close(handle)
 
 
-def _remove(path):
+def _remove(path: pathlib.Path) -> None:
     """Take a checkpoint's name away before its files, so that no half of it shows."""
     if path.exists():
         _delete(path.rename(path.with_name(f".removed-{path.name}")))
 
 
-def _delete(path):
+def _delete(path: pathlib.Path) -> None:
     if path.is_dir():
         shutil.rmtree(path)
     else:

@@ -12,6 +12,7 @@ import pathlib
 import random
 import urllib.request
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from helpers import validation
@@ -55,17 +56,17 @@ class Corpus:
     floor: float | None = None
 
     @property
-    def train_text(self):
+    def train_text(self) -> str:
         """The training documents, joined."""
         return "".join(self.train)
 
     @property
-    def held_out_text(self):
+    def held_out_text(self) -> str:
         """The held-out documents, joined."""
         return "".join(self.held_out)
 
 
-def load(name, **options):
+def load(name: str, **options: int) -> Corpus:
     """Load a corpus by its name.
 
     "hello" is the text "hello world". Nothing of eleven characters can be spared for
@@ -105,7 +106,7 @@ def load(name, **options):
     if unknown:
         takes = ", ".join(OPTIONS[name]) or "none"
         raise ValueError(f"options of {name} are {takes}; got {', '.join(unknown)}")
-    makers = {
+    makers: dict[str, Callable[..., Corpus]] = {
         "hello": _hello,
         "little-world": _little_world,
         "tiny-shakespeare": _tiny_shakespeare,
@@ -113,12 +114,14 @@ def load(name, **options):
     return makers[name](**options)
 
 
-def _hello():
+def _hello() -> Corpus:
     text = "hello world"
     return Corpus("hello", (text,), (), "".join(sorted(set(text))))
 
 
-def _little_world(train_stories=20_000, held_out_stories=1_000, seed=0):
+def _little_world(
+    train_stories: int = 20_000, held_out_stories: int = 1_000, seed: int = 0
+) -> Corpus:
     validation.require_integers(
         train_stories=train_stories, held_out_stories=held_out_stories
     )
@@ -127,7 +130,7 @@ def _little_world(train_stories=20_000, held_out_stories=1_000, seed=0):
         raise ValueError(f"seed must be an integer of at least 0, got {seed!r}")
     world = LittleWorld()
 
-    def draw(part, count):
+    def draw(part: str, count: int) -> tuple[str, ...]:
         # A seed that is a string is hashed by SHA-512, the same everywhere.
         rng = random.Random(f"little-world {part} {seed}")
         return tuple(world.sample(rng) for _ in range(count))
@@ -136,7 +139,7 @@ def _little_world(train_stories=20_000, held_out_stories=1_000, seed=0):
     return Corpus("little-world", train, held_out, world.alphabet, world.floor)
 
 
-def _tiny_shakespeare():
+def _tiny_shakespeare() -> Corpus:
     path = _cache_folder() / FILE_NAME
     content = _read(path)
     if content is None:
@@ -148,7 +151,7 @@ def _tiny_shakespeare():
     return Corpus("tiny-shakespeare", (text[:cut],), (text[cut:],), alphabet)
 
 
-def _cache_folder():
+def _cache_folder() -> pathlib.Path:
     folder = os.environ.get("BOOK_DATA") or "~/.cache/attention-one-step"
     try:
         return pathlib.Path(folder).expanduser()
@@ -158,7 +161,7 @@ def _cache_folder():
         ) from error
 
 
-def _read(path):
+def _read(path: pathlib.Path) -> bytes | None:
     """The checked content of a file that is there, else None."""
     try:
         content = path.read_bytes()
@@ -178,7 +181,7 @@ def _read(path):
     return content
 
 
-def _difference(content):
+def _difference(content: bytes) -> str:
     """In words, how the content differs from what is expected; "" where it doesn't."""
     if len(content) != BYTES:
         return f"it must hold {BYTES:,} bytes, got {len(content):,}"
@@ -186,7 +189,7 @@ def _difference(content):
     return "" if found == SHA256 else f"its SHA-256 must be {SHA256}, got {found}"
 
 
-def _fetch(path):
+def _fetch(path: pathlib.Path) -> bytes:
     """The checked content from the network; all of it is held in memory."""
     advice = (
         f"try again later, or download {ADDRESS} by other means and save it as {path}"
@@ -203,7 +206,7 @@ def _fetch(path):
     return content
 
 
-def _write(path, content):
+def _write(path: pathlib.Path, content: bytes) -> None:
     """Write under a name of its own, then rename: the file is whole or not there."""
     part = path.with_name(f"{path.name}.{uuid.uuid4().hex}.part")
     try:

@@ -10,20 +10,25 @@ import itertools
 import json
 import pathlib
 import sys
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, cast
 
 import torch
+from torch import nn
 
 from helpers import corpus, probes
 from helpers.batches import Documents, Windows
 from helpers.generation import generate_text
 from helpers.language_model import TransformerLM
 from helpers.presets import preset
+from helpers.recipe import TrainConfig
 from helpers.tokenizer import CharTokenizer
-from helpers.training import train
+from helpers.training import bits, train
+from helpers.transformer_block import TransformerConfig
 
 RECORDS = pathlib.Path(__file__).resolve().parent / "recorded"
-PARTS_OFF = {"residual": False, "norm": "none", "mlp": False}
-LADDER = {
+PARTS_OFF: dict[str, Any] = {"residual": False, "norm": "none", "mlp": False}
+LADDER: dict[str, dict[str, Any]] = {
     "one attention layer": {"num_layers": 1, **PARTS_OFF},
     "+ residual path": {"num_layers": 1, **PARTS_OFF, "residual": True},
     "+ normalisation": {"num_layers": 1, "mlp": False},
@@ -59,7 +64,7 @@ FULL = Size(steps=2_400, stories=1_000, variants=100, characters=240)
 SHORT = Size(steps=20, stories=20, variants=4, characters=8)
 
 
-def ladder(size):
+def ladder(size: Size) -> dict[str, Any]:
     """Little-world's loss and right answers, as parts are added to a layer.
 
     Returns:
@@ -71,18 +76,18 @@ def ladder(size):
     for name, changes in _small(LADDER, size):
         configs = _recipe(tokenizer, size, **changes)
         data = _stories(world, tokenizer, configs[0].context_length)
-        model, result = _train(*configs, *data)
+        model, loss = _train(*configs, *data)
         predict = probes.model_predictions(model, tokenizer)
         shares = probes.accuracy(world.held_out, predict)
         rows[name] = {
             "parameters": _count(model),
-            "loss": _round(result.held_out),
+            "loss": _round(loss),
             "accuracy": {kind: _round(share) for kind, (share, _) in shares.items()},
         }
     return rows
 
 
-def context_lengths(size):
+def context_lengths(size: Size) -> dict[str, Any]:
     """Little-world's loss, as the model may read less than a story at once.
 
     A story longer than the context length is read in pieces, and a piece knows nothing
@@ -98,12 +103,12 @@ def context_lengths(size):
         batch_size = 1_328 // min(length, 83)  # a story has 83 characters on average
         changes = {"context_length": length, "batch_size": batch_size}
         configs = _recipe(tokenizer, size, **changes)
-        _, result = _train(*configs, *_stories(world, tokenizer, length))
-        rows[str(length)] = _round(result.held_out)
+        _, loss = _train(*configs, *_stories(world, tokenizer, length))
+        rows[str(length)] = _round(loss)
     return rows
 
 
-def shakespeare(size):
+def shakespeare(size: Size) -> dict[str, Any]:
     """Tiny Shakespeare's loss with the plain recipe, read in windows.
 
     Returns:
@@ -117,12 +122,12 @@ def shakespeare(size):
         Windows(tokenizer.encode(part), configs[0].context_length)
         for part in (text.train_text, text.held_out_text)
     )
-    model, result = _train(*configs, data, held_out)
+    model, loss = _train(*configs, data, held_out)
     return {
         "parameters": _count(model),
         "steps": size.steps,
-        "loss": _round(result.held_out),
-        "bits": _round(result.held_out_bits),
+        "loss": _round(loss),
+        "bits": _round(bits(loss)),
         "sample": generate_text(
             model,
             tokenizer,
@@ -133,14 +138,14 @@ def shakespeare(size):
     }
 
 
-EXPERIMENTS = {
+EXPERIMENTS: dict[str, Callable[[Size], dict[str, Any]]] = {
     "ladder": ladder,
     "context-lengths": context_lengths,
     "shakespeare": shakespeare,
 }
 
 
-def recorded(name, *, short=False):
+def recorded(name: str, *, short: bool = False) -> dict[str, Any]:
     """Read what an experiment gave when it was run.
 
     Args:
@@ -158,7 +163,7 @@ def recorded(name, *, short=False):
     return json.loads(text)["short" if short else "full"]
 
 
-def run(name, *, short=False):
+def run(name: str, *, short: bool = False) -> dict[str, Any]:
     """Run an experiment on the CPU.
 
     Args:
@@ -175,7 +180,7 @@ def run(name, *, short=False):
     return EXPERIMENTS[name](SHORT if short else FULL)
 
 
-def main(names):
+def main(names: Sequence[str]) -> int:
     """Run experiments, all where none is named, and rewrite their records.
 
     Returns:
@@ -195,26 +200,37 @@ def main(names):
     return status
 
 
-def _small(variants, size):
+def _small(
+    variants: dict[str, dict[str, Any]], size: Size
+) -> Iterator[tuple[str, dict[str, Any]]]:
     return itertools.islice(variants.items(), size.variants)
 
 
-def _recipe(tokenizer, size, **changes):
+def _recipe(
+    tokenizer: CharTokenizer, size: Size, **changes: Any
+) -> tuple[TransformerConfig, TrainConfig]:
     """The plain recipe, for fewer steps where the run is short."""
     warmup = min(100, size.steps // 2)
     changes = {"steps": size.steps, "warmup_steps": warmup, **changes}
     return preset("plain", tokenizer.vocab_size, **changes)
 
 
-def _train(model_config, train_config, data, held_out=None):
-    """A model drawn from the recipe's seed and trained on the CPU, and its result."""
+def _train(
+    model_config: TransformerConfig,
+    train_config: TrainConfig,
+    data: Windows | Documents,
+    held_out: Windows | Documents,
+) -> tuple[TransformerLM, float]:
+    """A model drawn from the recipe's seed and trained on the CPU, and its loss."""
     torch.manual_seed(train_config.seed)
     model = TransformerLM(model_config)
     result = train(model, data, train_config, held_out=held_out, device="cpu")
-    return model, result
+    return model, cast(float, result.held_out)  # there is text to measure on
 
 
-def _stories(world, tokenizer, context_length):
+def _stories(
+    world: corpus.Corpus, tokenizer: CharTokenizer, context_length: int
+) -> list[Documents]:
     """The stories to train on and those held out, as batches."""
     return [
         Documents.from_texts(part, tokenizer, context_length)
@@ -222,15 +238,15 @@ def _stories(world, tokenizer, context_length):
     ]
 
 
-def _count(model):
+def _count(model: nn.Module) -> int:
     return sum(parameter.numel() for parameter in model.parameters())
 
 
-def _round(number):
+def _round(number: float) -> float:
     return round(number, 4)
 
 
-def _require_name(name):
+def _require_name(name: str) -> None:
     if name not in EXPERIMENTS:
         raise ValueError(f"name must be one of {list(EXPERIMENTS)}, got {name!r}")
 

@@ -5,15 +5,25 @@ Shapes use the book's letters: B batch, T positions; a text is a row of characte
 
 import math
 import numbers
+from typing import Any
 
 import torch
+from torch import Tensor, nn
 
 from helpers import validation
+from helpers.kv_cache import KVCache
 from helpers.language_model import require_ids
 from helpers.runtime import eval_mode
+from helpers.tokenizer import CharTokenizer
 
 
-def next_probabilities(logits, *, temperature=1.0, top_k=None, top_p=None):
+def next_probabilities(
+    logits: Tensor,
+    *,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float | None = None,
+) -> Tensor:
     """Turn logits into the probabilities that the next character is drawn with.
 
     The temperature comes first, then ``top_k``, then ``top_p``; what is left is divided
@@ -59,16 +69,16 @@ def next_probabilities(logits, *, temperature=1.0, top_k=None, top_p=None):
 
 
 def generate(
-    model,
-    prompt_ids,
-    max_new_tokens,
+    model: nn.Module,
+    prompt_ids: Tensor,
+    max_new_tokens: int,
     *,
-    temperature=1.0,
-    top_k=None,
-    top_p=None,
-    generator=None,
-    use_cache=True,
-):
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float | None = None,
+    generator: torch.Generator | None = None,
+    use_cache: bool = True,
+) -> Tensor:
     """Write on from a prompt, one character at a time.
 
     The model sees the last ``context_length`` characters. One random number is drawn
@@ -101,18 +111,20 @@ def generate(
 
     Source: Holtzman et al. 2020, section 3. Built by hand in chapter 8.
     """
-    require_ids("prompt_ids", prompt_ids, model.vocab_size)
+    own: Any = model  # to PyTorch's hints, its attributes are tensors or modules
+    require_ids("prompt_ids", prompt_ids, own.vocab_size)
     _require_count("max_new_tokens", max_new_tokens)
     _require_options(temperature, top_k, top_p)
     _require_generator(generator)
     validation.require_booleans(use_cache=use_cache)
-    options = {"temperature": temperature, "top_k": top_k, "top_p": top_p}
     ids = prompt_ids.cpu()
     with eval_mode(model), torch.no_grad():
-        cache = model.new_cache() if use_cache and hasattr(model, "new_cache") else None
+        cache = own.new_cache() if use_cache and hasattr(model, "new_cache") else None
         for _ in range(max_new_tokens):
             logits = _last_logits(model, ids, cache)
-            probabilities = next_probabilities(logits, **options)
+            probabilities = next_probabilities(
+                logits, temperature=temperature, top_k=top_k, top_p=top_p
+            )
             if temperature == 0:
                 drawn = probabilities.argmax(dim=-1, keepdim=True)
             else:
@@ -121,7 +133,13 @@ def generate(
     return ids.to(prompt_ids.device, copy=True)
 
 
-def generate_text(model, tokenizer, prompt, max_new_characters, **options):
+def generate_text(
+    model: nn.Module,
+    tokenizer: CharTokenizer,
+    prompt: str,
+    max_new_characters: int,
+    **options: Any,
+) -> str:
     """Write on from a text.
 
     Args:
@@ -159,30 +177,33 @@ def generate_text(model, tokenizer, prompt, max_new_characters, **options):
     return prompt + tokenizer.decode(new.tolist())
 
 
-def _last_logits(model, ids, cache):
+def _last_logits(model: nn.Module, ids: Tensor, cache: KVCache | None) -> Tensor:
     """Logits (B, vocab_size) behind the last character, float64 on the CPU."""
     device = next(model.parameters()).device
-    if cache is not None and ids.shape[1] <= model.context_length:
+    own: Any = model
+    if cache is not None and ids.shape[1] <= own.context_length:
         logits = model(ids[:, cache.length :].to(device), cache=cache)
     else:
-        logits = model(ids[:, -model.context_length :].to(device))
+        logits = model(ids[:, -own.context_length :].to(device))
     return logits[:, -1].cpu().double()
 
 
-def _draw(probabilities, generator):
+def _draw(probabilities: Tensor, generator: torch.Generator | None) -> Tensor:
     """One id (B, 1) a row: where the running sum first exceeds a random number."""
     sums = probabilities.cumsum(dim=-1)
     draws = torch.rand(len(sums), 1, dtype=sums.dtype, generator=generator)
     return torch.searchsorted(sums, draws * sums[:, -1:], right=True)
 
 
-def _require_count(name, count):
+def _require_count(name: str, count: int) -> None:
     whole = isinstance(count, numbers.Integral) and not isinstance(count, bool)
     if not whole or count < 0:
         raise ValueError(f"{name} must be an integer of at least 0, got {count!r}")
 
 
-def _require_options(temperature, top_k, top_p):
+def _require_options(
+    temperature: float, top_k: int | None, top_p: float | None
+) -> None:
     for name, number in (("temperature", temperature), ("top_p", top_p)):
         real = isinstance(number, numbers.Real) and not isinstance(number, bool)
         if not (real or (name == "top_p" and number is None)):
@@ -197,7 +218,7 @@ def _require_options(temperature, top_k, top_p):
         raise ValueError(f"top_p must lie in (0, 1], got {top_p!r}")
 
 
-def _require_generator(generator):
+def _require_generator(generator: torch.Generator | None) -> None:
     if generator is None:
         return
     if not isinstance(generator, torch.Generator):
@@ -208,7 +229,7 @@ def _require_generator(generator):
         raise ValueError(f"generator must be on the CPU, got {generator.device}")
 
 
-def _require_logits(logits):
+def _require_logits(logits: Tensor) -> None:
     validation.require_float(logits=logits)
     validation.require_rank("logits", logits, "vocab_size")
     shape = validation.shape_of(logits)

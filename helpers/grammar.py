@@ -14,8 +14,13 @@ import bisect
 import itertools
 import math
 import operator
+import random
 import re
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+State = tuple[Any, ...]  # (rule, *memory)
+Choice = tuple[float, str, *tuple[State, ...]]
 
 
 class Option(NamedTuple):
@@ -24,14 +29,16 @@ class Option(NamedTuple):
     probability: float
     upper: float  # the probabilities up to this one, summed
     text: str
-    marks: tuple  # pairs of a place in the text and the kind of position it is
-    then: tuple  # the states still to come
+    marks: tuple[
+        tuple[int, str], ...
+    ]  # pairs of a place in the text and the kind of position it is
+    then: tuple[State, ...]  # the states still to come
 
 
 class Totals(NamedTuple):
     """What follows from a state, over all stories from it on."""
 
-    count: int
+    stories: int
     nats: float
     variance: float
     characters: float
@@ -39,7 +46,7 @@ class Totals(NamedTuple):
     longest: int
 
 
-def share(total, options):
+def share(total: float, options: Sequence[Choice]) -> list[Choice]:
     """Give a group of options a total weight, in the proportions that they have.
 
     Args:
@@ -57,7 +64,7 @@ def share(total, options):
         got = wrong[0] if wrong else "no option"
         raise ValueError(f"options must have positive weights, got {got}")
     whole = math.fsum(weight for weight, *_ in options)
-    return [(total * weight / whole, *rest) for weight, *rest in options]
+    return [(total * weight / whole, text, *then) for weight, text, *then in options]
 
 
 class Grammar:
@@ -86,11 +93,13 @@ class Grammar:
     section 5.2 (prefix codes).
     """
 
-    def __init__(self, start):
+    def __init__(self, start: State) -> None:
         self._start = start
-        self._options, self._totals, self._scores = {}, {}, {}
+        self._options: dict[State, list[Option]] = {}
+        self._totals: dict[State, Totals | None] = {}
+        self._scores: dict[tuple[State, str], list[float]] = {}
         totals = self._total(start)
-        self.story_count = totals.count
+        self.story_count = totals.stories
         self.nats_per_story = totals.nats
         self.nats_variance = totals.variance
         self.characters_per_story = totals.characters
@@ -99,7 +108,7 @@ class Grammar:
         options = itertools.chain.from_iterable(self._options.values())
         self.alphabet = "".join(sorted(set().union(*(one.text for one in options))))
 
-    def sample(self, rng):
+    def sample(self, rng: random.Random) -> str:
         """Tell one story.
 
         Args:
@@ -120,7 +129,7 @@ class Grammar:
             stack.extend(reversed(option.then))
         return "".join(texts)
 
-    def read(self, story):
+    def read(self, story: str) -> tuple[list[float], dict[int, str]]:
         """Find the story's derivation, and how likely each character was.
 
         Args:
@@ -136,7 +145,9 @@ class Grammar:
         """
         if not isinstance(story, str):
             raise ValueError(f"story must be a string, got {type(story).__name__}")
-        stack, log_probabilities, marks = [self._start], [], {}
+        stack = [self._start]
+        log_probabilities: list[float] = []
+        marks: dict[int, str] = {}
         while stack:
             state, place = stack.pop(), len(log_probabilities)
             options = self._expand(state)
@@ -151,7 +162,7 @@ class Grammar:
             raise ValueError(_no_story(story, len(log_probabilities)))
         return log_probabilities, marks
 
-    def stories(self):
+    def stories(self) -> Iterator[tuple[float, str]]:
         """Enumerate all stories; only small grammars have few enough of them.
 
         Returns:
@@ -159,7 +170,9 @@ class Grammar:
         """
         return self._continuations((self._start,), 1.0, "")
 
-    def _continuations(self, states, probability, text):
+    def _continuations(
+        self, states: tuple[State, ...], probability: float, text: str
+    ) -> Iterator[tuple[float, str]]:
         if not states:
             yield probability, text
             return
@@ -170,7 +183,7 @@ class Grammar:
                 text + option.text,
             )
 
-    def _expand(self, state):
+    def _expand(self, state: State) -> list[Option]:
         """The options of a state, with probabilities that sum to 1."""
         if state not in self._options:
             rule, *memory = state
@@ -184,7 +197,7 @@ class Grammar:
             self._options[state] = parsed
         return self._options[state]
 
-    def _log_probabilities(self, state, option):
+    def _log_probabilities(self, state: State, option: Option) -> list[float]:
         """Per character of an option, the log of its probability given those before."""
         key = (state, option.text)
         if key not in self._scores:
@@ -199,27 +212,28 @@ class Grammar:
             self._scores[key] = [math.log(after / before) for before, after in pairs]
         return self._scores[key]
 
-    def _total(self, state):
+    def _total(self, state: State) -> Totals:
         """Sum up all stories from a state on, by recursion over its options.
 
         The states behind a choice are independent of each other once it is made, so
         their entropies, variances and lengths add up.
         """
-        if state in self._totals and self._totals[state] is None:
-            raise ValueError(f"the rule {state[0].__name__} must not lead to itself")
         if state not in self._totals:
             self._totals[state] = None  # under way
             options = self._expand(state)
             rows = [_add_up(one, map(self._total, one.then)) for one in options]
             self._totals[state] = _average(options, rows)
-        return self._totals[state]
+        found = self._totals[state]
+        if found is None:
+            raise ValueError(f"the rule {state[0].__name__} must not lead to itself")
+        return found
 
 
-def _add_up(option, behind):
+def _add_up(option: Option, behind: Iterable[Totals]) -> Totals:
     """The totals of one option, whose choice costs -log of its probability."""
     behind, size = list(behind), len(option.text)
     return Totals(
-        count=math.prod(one.count for one in behind),
+        stories=math.prod(one.stories for one in behind),
         nats=math.fsum(one.nats for one in behind) - math.log(option.probability),
         variance=math.fsum(one.variance for one in behind),
         characters=size + math.fsum(one.characters for one in behind),
@@ -228,12 +242,12 @@ def _add_up(option, behind):
     )
 
 
-def _average(options, rows):
+def _average(options: list[Option], rows: list[Totals]) -> Totals:
     """The totals of a state: expectations over its options."""
     pairs = [(one.probability, row) for one, row in zip(options, rows, strict=True)]
     nats = math.fsum(p * row.nats for p, row in pairs)
     return Totals(
-        count=sum(row.count for row in rows),
+        stories=sum(row.stories for row in rows),
         nats=nats,
         variance=math.fsum(
             p * (row.variance + (row.nats - nats) ** 2) for p, row in pairs
@@ -244,7 +258,7 @@ def _average(options, rows):
     )
 
 
-def _parse(marked):
+def _parse(marked: str) -> tuple[str, tuple[tuple[int, str], ...]]:
     """Take the marks out of a text: the text, and pairs of place and kind."""
     pieces = re.split(r"<([a-z-]+)>", marked)
     texts, kinds = pieces[::2], pieces[1::2]
@@ -252,7 +266,7 @@ def _parse(marked):
     return "".join(texts), tuple(zip(places, kinds, strict=True))
 
 
-def _check_prefix_code(rule, texts):
+def _check_prefix_code(rule: str, texts: list[str]) -> None:
     # In sorted order a text stands right before those that it begins.
     for one, other in itertools.pairwise(["", *sorted(texts)]):
         if other.startswith(one) and (one or not other):
@@ -262,7 +276,7 @@ def _check_prefix_code(rule, texts):
             )
 
 
-def _no_story(story, place):
+def _no_story(story: str, place: int) -> str:
     return (
         "story must be one that this grammar tells, but from character "
         f"{place} on it can't: {story[place : place + 20]!r}"

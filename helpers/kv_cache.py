@@ -5,6 +5,7 @@ D width of one head.
 """
 
 import torch
+from torch import Tensor, nn
 
 from helpers import validation
 from helpers.transformer_block import TransformerConfig
@@ -30,15 +31,16 @@ class KVCache:
     Source: Shazeer 2019, section 2.3 (incremental multi-head attention).
     """
 
-    def __init__(self, model):
+    def __init__(self, model: nn.Module) -> None:
         if not isinstance(getattr(model, "config", None), TransformerConfig):
             raise ValueError(
                 f"model must be a TransformerLM, got {type(model).__name__}"
             )
-        self.model, self.length, self.last_ids = model, 0, None
-        self._layers = [None] * model.config.num_layers
+        self.model, self.length = model, 0
+        self.last_ids: Tensor | None = None
+        self._layers: dict[int, tuple[Tensor, Tensor]] = {}
 
-    def extend(self, layer, keys, values):
+    def extend(self, layer: int, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
         """Keep one layer's keys and values (B, H, T, D); return all (B, H, S, D)."""
         if self.length:
             kept_keys, kept_values = self._layers[layer]
@@ -50,12 +52,12 @@ class KVCache:
         self._layers[layer] = (keys, values)
         return keys, values
 
-    def advance(self, ids):
+    def advance(self, ids: Tensor) -> None:
         """Count ids (B, T) as read, once every layer has their keys and values."""
         self.length += ids.shape[1]
         self.last_ids = ids[:, -1:]
 
-    def require_fit(self, model, ids):
+    def require_fit(self, model: nn.Module, ids: Tensor) -> None:
         """It was made by ``model`` and holds as many texts as ``ids``, beside them."""
         if self.model is not model:
             raise ValueError("cache must come from this model, got another model's")

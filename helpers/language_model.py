@@ -8,7 +8,7 @@ import functools
 
 import torch
 import torch.nn.functional as F
-from torch import nn
+from torch import Tensor, nn
 
 from helpers import validation
 from helpers.attention import MultiHeadAttention
@@ -16,13 +16,14 @@ from helpers.kv_cache import KVCache
 from helpers.transformer_block import (
     Block,
     TransformerConfig,
+    Turn,
     make_norm,
     rotary_angles,
     rotate,
 )
 
 
-def require_ids(name, ids, vocab_size):
+def require_ids(name: str, ids: Tensor, vocab_size: int) -> None:
     """Character ids (B, T): int64, from 0 to vocab_size - 1, and at least one.
 
     Args:
@@ -51,7 +52,9 @@ def require_ids(name, ids, vocab_size):
             )
 
 
-def _require_model_input(model, ids, past=0):
+def _require_model_input(
+    model: "CharLanguageModel | TransformerLM", ids: Tensor, past: int = 0
+) -> None:
     """Ids on the model's device, no more than fit behind the ``past`` ones."""
     require_ids("ids", ids, model.vocab_size)
     both = {"ids": ids, "the model's weights": model.token_embedding.weight}
@@ -87,7 +90,14 @@ class CharLanguageModel(nn.Module):
     3.2) in place of the hidden layer. Built by hand in chapter 8.
     """
 
-    def __init__(self, vocab_size, context_length, d_model, num_heads, dropout=0.0):
+    def __init__(
+        self,
+        vocab_size: int,
+        context_length: int,
+        d_model: int,
+        num_heads: int,
+        dropout: float = 0.0,
+    ) -> None:
         validation.require_integers(
             vocab_size=vocab_size, context_length=context_length
         )
@@ -102,7 +112,9 @@ class CharLanguageModel(nn.Module):
         self.head = nn.Linear(d_model, vocab_size)
         _draw_weights(self)
 
-    def forward(self, ids, *, return_weights=False):
+    def forward(
+        self, ids: Tensor, *, return_weights: bool = False
+    ) -> Tensor | tuple[Tensor, list[Tensor]]:
         """Predict the character behind each one of ``ids``.
 
         Args:
@@ -143,7 +155,7 @@ class TransformerLM(nn.Module):
     Source: Radford et al. 2019, section 2.3.
     """
 
-    def __init__(self, config):
+    def __init__(self, config: TransformerConfig) -> None:
         if not isinstance(config, TransformerConfig):
             raise ValueError(
                 f"config must be a TransformerConfig, got {type(config).__name__}"
@@ -168,11 +180,13 @@ class TransformerLM(nn.Module):
             self.head = nn.Linear(config.d_model, config.vocab_size, bias=False)
         _draw_weights(self)
 
-    def new_cache(self):
+    def new_cache(self) -> KVCache:
         """An empty KVCache for this model."""
         return KVCache(self)
 
-    def forward(self, ids, *, return_weights=False, cache=None):
+    def forward(
+        self, ids: Tensor, *, return_weights: bool = False, cache: KVCache | None = None
+    ) -> Tensor | tuple[Tensor, list[Tensor]]:
         """Predict the character behind each one of ``ids``.
 
         Args:
@@ -197,7 +211,8 @@ class TransformerLM(nn.Module):
         if cache is not None:
             cache.require_fit(self, ids)
         before = None if cache is None else cache.last_ids
-        x, turn, all_weights = *self._embed(ids, start, before), []
+        x, turn = self._embed(ids, start, before)
+        all_weights: list[Tensor] = []
         for layer, block in enumerate(self.blocks):
             past = None if cache is None else functools.partial(cache.extend, layer)
             x = block(x, return_weights=return_weights, turn=turn, past=past)
@@ -210,13 +225,16 @@ class TransformerLM(nn.Module):
         logits = F.linear(self.final_norm(x), head.weight)
         return (logits, all_weights) if return_weights else logits
 
-    def _embed(self, ids, start, before):
+    def _embed(
+        self, ids: Tensor, start: int, before: Tensor | None
+    ) -> tuple[Tensor, Turn | None]:
         """The blocks' first input (B, T, C), and how they turn queries and keys."""
-        T, turn = ids.shape[1], None
+        T = ids.shape[1]
+        turn: Turn | None = None
         x = self.token_embedding(ids)
         if self.pair_embedding is not None:
-            x = x + self._embed_pairs(ids, before)
-        if self.config.positions == "learned":
+            x = x + self._embed_pairs(self.pair_embedding, ids, before)
+        if self.position_embedding is not None:
             positions = torch.arange(start, start + T, device=ids.device)
             x = x + self.position_embedding(positions)
         if self.config.positions == "rotary":
@@ -225,14 +243,16 @@ class TransformerLM(nn.Module):
             turn = functools.partial(rotate, cosines=angles.cos(), sines=angles.sin())
         return self.dropout(x), turn
 
-    def _embed_pairs(self, ids, before):
+    def _embed_pairs(
+        self, table: nn.Embedding, ids: Tensor, before: Tensor | None
+    ) -> Tensor:
         """Zeros (C,) where no character stands before, else an embedding of the two."""
         both = ids if before is None else torch.cat([before, ids], dim=1)
-        pairs = self.pair_embedding(both[:, :-1] * self.vocab_size + both[:, 1:])
+        pairs = table(both[:, :-1] * self.vocab_size + both[:, 1:])
         return F.pad(pairs, (0, 0, 1, 0)) if before is None else pairs
 
 
-def _draw_weights(model):
+def _draw_weights(model: CharLanguageModel | TransformerLM) -> None:
     """The initial weights that TransformerLM describes."""
     for module in model.modules():
         if isinstance(module, nn.Embedding):

@@ -9,10 +9,12 @@ later. A quote closes with the mark that opened it. Each choice's probability is
 explicit, so that the best possible loss is known exactly.
 """
 
-from helpers.grammar import Grammar, share
+from collections.abc import Mapping
+
+from helpers.grammar import Choice, Grammar, share
 
 
-def _weighted(words):
+def _weighted(words: str) -> dict[str, int]:
     """ "Ann 4, Eve 3" as a dict from words to weights."""
     pairs = (pair.rsplit(" ", 1) for pair in words.split(", "))
     return {word: int(weight) for word, weight in pairs}
@@ -82,38 +84,38 @@ class LittleWorld(Grammar):
         ValueError: a kind that ``WORDS`` hasn't, or words that can't be told apart.
     """
 
-    def __init__(self, words=None):
+    def __init__(self, words: Mapping[str, Mapping[str, float]] | None = None) -> None:
         unknown = sorted(set(words or {}) - set(WORDS))
         if unknown:
             raise ValueError(f"words must have kinds from {list(WORDS)}, got {unknown}")
-        self._words = WORDS | (words or {})
+        self._words: dict[str, Mapping[str, float]] = {**WORDS, **(words or {})}
         super().__init__((self._name,))
 
-    def _pairs(self, *kinds):
+    def _pairs(self, *kinds: str) -> list[tuple[str, float]]:
         return [pair for kind in kinds for pair in self._words[kind].items()]
 
-    def _pronoun(self, name):
+    def _pronoun(self, name: str) -> str:
         return "she" if name in self._words["girl"] else "he"
 
-    def _name(self):
+    def _name(self) -> list[Choice]:
         return [
             (weight, f"{name} ", (self._got, name))
             for name, weight in self._pairs("girl", "boy")
         ]
 
-    def _got(self, name):
+    def _got(self, name: str) -> list[Choice]:
         return [
             (weight, f"{got} a ", (self._colour, name))
             for got, weight in self._pairs("got")
         ]
 
-    def _colour(self, name):
+    def _colour(self, name: str) -> list[Choice]:
         return [
             (weight, f"{colour} ", (self._thing, name, colour))
             for colour, weight in self._pairs("colour")
         ]
 
-    def _thing(self, name, colour):
+    def _thing(self, name: str, colour: str) -> list[Choice]:
         # The second sentence depends on none of this; the third recalls all of it.
         return [
             (
@@ -125,21 +127,21 @@ class LittleWorld(Grammar):
             for thing, weight in self._pairs("thing")
         ]
 
-    def _subject(self):
+    def _subject(self) -> list[Choice]:
         return [
             (weight, f"{animal}{number} ", (self._behind_subject, number))
             for animal, weight in self._pairs("animal")
             for number in ("", "s")
         ]
 
-    def _behind_subject(self, number):
+    def _behind_subject(self, number: str) -> list[Choice]:
         clause = [
             (weight, f"{did} the ", (self._attractor, number))
             for did, weight in self._pairs("did")
         ]
         return share(0.65, clause) + share(0.35, self._verb(number, "agreement"))
 
-    def _attractor(self, number):
+    def _attractor(self, number: str) -> list[Choice]:
         return [
             (
                 weight,
@@ -154,14 +156,14 @@ class LittleWorld(Grammar):
             for other in ("", "s")
         ]
 
-    def _verb(self, number, mark):
+    def _verb(self, number: str, mark: str) -> list[Choice]:
         # Cats sleep, a cat sleeps.
         return [
             (weight, f"{verb}<{mark}>{'' if number else 's'}", (self._how, number))
             for verb, weight in self._pairs("verb")
         ]
 
-    def _how(self, number):
+    def _how(self, number: str) -> list[Choice]:
         how = [(weight, f" {how}. ") for how, weight in self._pairs("how")]
         return [
             (0.5, ". "),
@@ -169,16 +171,16 @@ class LittleWorld(Grammar):
             *share(0.35, how),
         ]
 
-    def _second_verb(self, number):
+    def _second_verb(self, number: str) -> list[Choice]:
         return [
             (weight, f"{verb}<agreement>{'' if number else 's'}", (self._stop,))
             for verb, weight in self._pairs("verb")
         ]
 
-    def _stop(self):
+    def _stop(self) -> list[Choice]:
         return [(1, ". ")]
 
-    def _third_sentence(self, name, colour, thing):
+    def _third_sentence(self, name: str, colour: str, thing: str) -> list[Choice]:
         pronoun = self._pronoun(name).capitalize()
         keeps = [
             (
@@ -194,7 +196,7 @@ class LittleWorld(Grammar):
             *share(0.2, keeps),
         ]
 
-    def _speech(self, name, colour, thing, quote):
+    def _speech(self, name: str, colour: str, thing: str, quote: str) -> list[Choice]:
         return [
             (
                 weight,
@@ -204,7 +206,7 @@ class LittleWorld(Grammar):
             for speech, weight in self._pairs("speech")
         ]
 
-    def _speaker(self, name):
+    def _speaker(self, name: str) -> list[Choice]:
         said = [
             (weight, f"<pronoun>{self._pronoun(name)} {said}.\n")
             for said, weight in self._pairs("said")

@@ -3,6 +3,7 @@
 import collections
 import itertools
 import math
+from collections.abc import Iterator, Sequence
 
 from helpers import validation
 
@@ -39,7 +40,14 @@ class NGramModel:
     Goodman 1998, section 2.5.
     """
 
-    def __init__(self, text, order, *, alphabet=None, start=""):
+    def __init__(
+        self,
+        text: str | Sequence[str],
+        order: int,
+        *,
+        alphabet: str | None = None,
+        start: str = "",
+    ) -> None:
         validation.require_integers(order=order)
         if order > 6:
             raise ValueError(f"order must be from 1 to 6, got {order}")
@@ -56,13 +64,13 @@ class NGramModel:
         self._counts = collections.Counter(
             itertools.chain.from_iterable(map(self._grams, documents))
         )
-        seen = collections.Counter()
+        seen: collections.Counter[str] = collections.Counter()
         for gram, count in self._counts.items():
             seen[gram[:-1]] += count
         kinds = collections.Counter(gram[:-1] for gram in self._counts)
         self._contexts = {context: (seen[context], kinds[context]) for context in seen}
 
-    def next_probabilities(self, context):
+    def next_probabilities(self, context: str) -> dict[str, float]:
         """Predict what follows a context.
 
         Args:
@@ -79,7 +87,7 @@ class NGramModel:
         before = self._last(self.start + context)
         return {one: self._probability(before + one) for one in self.alphabet}
 
-    def log_probabilities(self, document):
+    def log_probabilities(self, document: str) -> list[float]:
         """Score each character of a document, given those before it.
 
         Args:
@@ -99,7 +107,7 @@ class NGramModel:
         )
         return [math.log(self._probability(window)) for window in windows]
 
-    def nats_per_character(self, text):
+    def nats_per_character(self, text: str | Sequence[str]) -> float:
         """Average the loss over all characters of a text.
 
         Args:
@@ -115,14 +123,14 @@ class NGramModel:
         scores = [self.log_probabilities(document) for document in _documents(text)]
         return -math.fsum(map(math.fsum, scores)) / sum(map(len, scores))
 
-    def _grams(self, document):
+    def _grams(self, document: str) -> Iterator[str]:
         """All runs of 1 to ``order`` characters that end in the document."""
         padded, begin = self.start + document, len(self.start)
         for size in range(1, self.order + 1):
             for end in range(max(begin + 1, size), len(padded) + 1):
                 yield padded[end - size : end]
 
-    def _probability(self, window):
+    def _probability(self, window: str) -> float:
         """The probability of the window's last character, given those before it."""
         probability = 1 / len(self.alphabet)
         for begin in range(len(window) - 1, -1, -1):
@@ -134,10 +142,10 @@ class NGramModel:
             probability = (count + kinds * probability) / (seen + kinds)
         return probability
 
-    def _last(self, text):
+    def _last(self, text: str) -> str:
         return text[max(0, len(text) + 1 - self.order) :]
 
-    def _require_known(self, text):
+    def _require_known(self, text: str) -> None:
         _require_string("text", text)
         unknown = set(text) - set(self.alphabet)
         if unknown:
@@ -148,7 +156,7 @@ class NGramModel:
             )
 
 
-def _documents(text):
+def _documents(text: str | Sequence[str]) -> tuple[str, ...]:
     """One string or several, as a tuple of strings that are not all empty."""
     documents = tuple(text) if isinstance(text, (list, tuple)) else (text,)
     for document in documents:
@@ -158,6 +166,6 @@ def _documents(text):
     return documents
 
 
-def _require_string(name, text, more=""):
+def _require_string(name: str, text: object, more: str = "") -> None:
     if not isinstance(text, str):
         raise ValueError(f"{name} must be a string{more}, got {type(text).__name__}")

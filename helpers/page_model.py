@@ -6,9 +6,11 @@
 
 import json
 import pathlib
+from typing import Any
 
 import safetensors.torch
 import torch
+from torch import Tensor
 
 from helpers import corpus, probes
 from helpers.batches import Documents
@@ -22,7 +24,7 @@ COMMAND = "python -m helpers.page_model"
 FOLDER = pathlib.Path(__file__).resolve().parent / "recorded"
 WEIGHTS, RECORD = FOLDER / "page-model.safetensors", FOLDER / "page-model.json"
 # The quick recipe on whole stories; a table of pairs would be too large for a page.
-CHANGES = {
+CHANGES: dict[str, Any] = {
     "context_length": 128,
     "d_model": 64,
     "num_heads": 4,
@@ -37,7 +39,7 @@ SHORT = {"steps": 20}
 CORPUS_SEED = 0
 
 
-def train_page_model(**changes):
+def train_page_model(**changes: Any) -> tuple[TransformerLM, dict[str, Any]]:
     """Train the model, on the CPU, and measure what float16 weights reach.
 
     Args:
@@ -68,12 +70,12 @@ def train_page_model(**changes):
         "seed": train_config.seed,
         "corpus seed": CORPUS_SEED,
         "loss": round(evaluate(model, held_out), 4),
-        "floor": round(world.floor, 4),
+        "floor": round(LittleWorld().floor, 4),
         "accuracy": {kind: round(share, 4) for kind, (share, _) in shares.items()},
     }
 
 
-def load_page_model():
+def load_page_model() -> tuple[TransformerLM, CharTokenizer]:
     """The model that runs in the page, as recorded.
 
     Returns:
@@ -88,7 +90,7 @@ def load_page_model():
     return model.eval(), tokenizer
 
 
-def parts():
+def parts() -> tuple[dict[str, int], dict[str, Tensor], str]:
     """What ``helpers.views.model_in_the_page`` is made of.
 
     Returns:
@@ -107,12 +109,12 @@ def parts():
     return config, weights, tokenizer.alphabet
 
 
-def record():
+def record() -> dict[str, Any]:
     """What was written beside the weights: a dict; see ``train_page_model``."""
     return json.loads(RECORD.read_text(encoding="utf-8"))
 
 
-def main():
+def main() -> None:
     """Train the model and rewrite its two files."""
     _, short = train_page_model(**SHORT)
     model, full = train_page_model()

@@ -8,12 +8,16 @@ reads on light and on dark pages.
 
 import base64
 import io
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import matplotlib.style
 import torch
+from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from PIL import Image
+from torch import Tensor
 
 COLOURS = {
     "queries": "#0072B2",
@@ -50,14 +54,16 @@ class Picture(Figure):
         size: width and height in inches.
     """
 
-    def __init__(self, alt, size):
+    def __init__(self, alt: str, size: tuple[float, float]) -> None:
         super().__init__(figsize=size, dpi=DPI, layout="constrained")
         self.alt = alt
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return self.alt
 
-    def _repr_mimebundle_(self, include=None, exclude=None):
+    def _repr_mimebundle_(
+        self, include: object = None, exclude: object = None
+    ) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
         drawn, small = io.BytesIO(), io.BytesIO()
         with matplotlib.style.context(["default", STYLE]):
             self.savefig(drawn, format="png")
@@ -69,17 +75,17 @@ class Picture(Figure):
 
 
 def heatmap(
-    matrix,
+    matrix: Tensor | Sequence[Any],
     *,
-    title,
-    rows=None,
-    columns=None,
-    row_axis="query",
-    column_axis="key",
-    role="weights",
-    mask=None,
-    decimals=2,
-):
+    title: str | Sequence[str],
+    rows: Iterable[object] | None = None,
+    columns: Iterable[object] | None = None,
+    row_axis: str = "query",
+    column_axis: str = "key",
+    role: str = "weights",
+    mask: Tensor | None = None,
+    decimals: int = 2,
+) -> Picture:
     """Draw one matrix, or several beside each other, with its number in every cell.
 
     Panels stand below each other where they are too wide for a phone.
@@ -141,8 +147,15 @@ def heatmap(
 
 
 def weight_graph(
-    weights, *, queries, keys, title, query_axis="query", key_axis="key", least=0.005
-):
+    weights: Tensor | Sequence[Any],
+    *,
+    queries: Iterable[object],
+    keys: Iterable[object],
+    title: str,
+    query_axis: str = "query",
+    key_axis: str = "key",
+    least: float = 0.005,
+) -> Picture:
     """Draw weights as lines from each query to each key: the thicker, the larger.
 
     Args:
@@ -207,7 +220,15 @@ def weight_graph(
     return picture
 
 
-def bars(values, *, labels, title, axis="weight", role="weights", decimals=2):
+def bars(
+    values: Tensor | Sequence[Any],
+    *,
+    labels: Iterable[object],
+    title: str | Sequence[str],
+    axis: str = "weight",
+    role: str = "weights",
+    decimals: int = 2,
+) -> Picture:
     """Draw distributions as bars with their numbers, one panel for each row.
 
     Args:
@@ -246,7 +267,16 @@ def bars(values, *, labels, title, axis="weight", role="weights", decimals=2):
     return picture
 
 
-def curves(x, series, *, title, x_axis, y_axis, log=(), decimals=2):
+def curves(
+    x: Iterable[float],
+    series: Mapping[str, Iterable[float]],
+    *,
+    title: str,
+    x_axis: str,
+    y_axis: str,
+    log: str | Sequence[str] = (),
+    decimals: int = 2,
+) -> Picture:
     """Draw one or more curves over the same points, with markers at each.
 
     Args:
@@ -264,29 +294,29 @@ def curves(x, series, *, title, x_axis, y_axis, log=(), decimals=2):
     Raises:
         ValueError: a curve of another length than ``x``, or more than four.
     """
-    x = [float(number) for number in x]
-    series = {name: [float(number) for number in y] for name, y in series.items()}
-    if not 1 <= len(series) <= len(LINE_STYLES):
+    places = [float(number) for number in x]
+    drawn = {name: [float(number) for number in y] for name, y in series.items()}
+    if not 1 <= len(drawn) <= len(LINE_STYLES):
         raise ValueError(
-            f"series must hold 1 to {len(LINE_STYLES)} curves, got {len(series)}"
+            f"series must hold 1 to {len(LINE_STYLES)} curves, got {len(drawn)}"
         )
-    for name, y in series.items():
-        _require_labels(f"series[{name!r}]", y, len(x))
+    for name, y in drawn.items():
+        _require_labels(f"series[{name!r}]", y, len(places))
     ends = [
         f"{name} from {y[0]:z.{decimals}f} to {y[-1]:z.{decimals}f}"
-        for name, y in series.items()
+        for name, y in drawn.items()
     ]
     picture = Picture(
-        f"{title}. Curves over {x_axis} from {x[0]:g} to {x[-1]:g}, {y_axis}: "
-        + "; ".join(ends),
+        f"{title}. Curves over {x_axis} from {places[0]:g} to {places[-1]:g}, "
+        f"{y_axis}: " + "; ".join(ends),
         (5.6, 3.4),
     )
     with matplotlib.style.context(["default", STYLE]):
         axes = picture.subplots()
         for (name, y), (colour, marker, line) in zip(
-            series.items(), LINE_STYLES, strict=False
+            drawn.items(), LINE_STYLES, strict=False
         ):
-            axes.plot(x, y, line, color=colour, marker=marker, label=name)
+            axes.plot(places, y, line, color=colour, marker=marker, label=name)
         axes.set_title(title)
         axes.set_xlabel(x_axis)
         axes.set_ylabel(y_axis)
@@ -295,12 +325,12 @@ def curves(x, series, *, title, x_axis, y_axis, log=(), decimals=2):
             axes.set_xscale("log", base=2)
         if "y" in log:
             axes.set_yscale("log")
-        if len(series) > 1:
+        if len(drawn) > 1:
             axes.legend(frameon=False)
     return picture
 
 
-def _numbers(name, numbers, *shapes):
+def _numbers(name: str, numbers: Tensor | Sequence[Any], *shapes: str) -> Tensor:
     """A tensor on the CPU whose rank is that of one of the shapes, such as "T, S"."""
     numbers = torch.as_tensor(numbers).detach().cpu().float()
     ranks = [len(shape.split(", ")) for shape in shapes]
@@ -312,25 +342,31 @@ def _numbers(name, numbers, *shapes):
     return numbers
 
 
-def _labels(argument, labels, count):
+def _labels(argument: str, labels: Iterable[object] | None, count: int) -> list[str]:
     """Labels as text; the positions 0, 1, … where none are given."""
-    labels = [str(label) for label in (range(count) if labels is None else labels)]
-    _require_labels(argument, labels, count)
-    return labels
+    texts = [str(label) for label in (range(count) if labels is None else labels)]
+    _require_labels(argument, texts, count)
+    return texts
 
 
-def _require_labels(argument, labels, count):
+def _require_labels(argument: str, labels: Sequence[object], count: int) -> None:
     if len(labels) != count:
         raise ValueError(f"{argument} must hold {count} entries, got {len(labels)}")
 
 
-def _require_role(role):
+def _require_role(role: str) -> None:
     roles = [name for name in COLOURS if name != "masked"]
     if role not in roles:
         raise ValueError(f"role must be one of {roles}, got {role!r}")
 
 
-def _matrix_alt(panels, titles, rows, columns, decimals):
+def _matrix_alt(
+    panels: Tensor,
+    titles: list[str],
+    rows: list[str],
+    columns: list[str],
+    decimals: int,
+) -> str:
     """The numbers of every panel, row by row."""
     parts = []
     for title, panel in zip(titles, panels.tolist(), strict=True):
@@ -346,7 +382,9 @@ def _matrix_alt(panels, titles, rows, columns, decimals):
     return ". ".join(parts)
 
 
-def _draw_cells(axes, panel, allowed, top, role, decimals):
+def _draw_cells(
+    axes: Axes, panel: Tensor, allowed: Tensor, top: float, role: str, decimals: int
+) -> None:
     """Coloured cells with their numbers; masked ones grey and hatched."""
     opposite = COLOURS["keys" if role != "keys" else "queries"]
     colours = LinearSegmentedColormap.from_list(

@@ -5,11 +5,12 @@ loss on tiny Shakespeare in about a minute on two cores, with what PyTorch ships
 """
 
 import dataclasses
+from typing import Any
 
 from helpers.recipe import TrainConfig
 from helpers.transformer_block import TransformerConfig
 
-PRESETS = {
+PRESETS: dict[str, dict[str, Any]] = {
     "plain": {
         "context_length": 128,
         "d_model": 64,
@@ -41,7 +42,9 @@ PRESETS = {
 }
 
 
-def preset(name, vocab_size, **changes):
+def preset(
+    name: str, vocab_size: int, **changes: Any
+) -> tuple[TransformerConfig, TrainConfig]:
     """Look up a recipe and change it where asked.
 
     Args:
@@ -65,17 +68,14 @@ def preset(name, vocab_size, **changes):
         raise ValueError(f"name must be one of {list(PRESETS)}, got {name!r}")
     options = PRESETS[name] | changes
     parts = []
-    for kind, given in (
-        (TransformerConfig, {"vocab_size": vocab_size}),
-        (TrainConfig, {}),
-    ):
+    for kind in (TransformerConfig, TrainConfig):
         fields = {field.name for field in dataclasses.fields(kind)}
-        taken = {key: value for key, value in options.items() if key in fields}
+        parts.append({key: value for key, value in options.items() if key in fields})
         options = {key: value for key, value in options.items() if key not in fields}
-        parts.append((kind, taken | given))
     if options:
         raise ValueError(
             f"{', '.join(sorted(options))}: no option of TransformerConfig or "
             "TrainConfig"
         )
-    return tuple(kind(**taken) for kind, taken in parts)
+    model, training = parts
+    return TransformerConfig(vocab_size=vocab_size, **model), TrainConfig(**training)

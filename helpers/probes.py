@@ -4,10 +4,15 @@ At some characters of a story the right one follows from what was told before, a
 a model can be asked a question with one answer. ``LittleWorld`` lists those kinds.
 """
 
+from collections.abc import Callable, Iterable
+
 import torch
+from torch import Tensor, nn
 
 from helpers import validation
 from helpers.little_world import LittleWorld
+from helpers.ngram import NGramModel
+from helpers.tokenizer import CharTokenizer
 
 KINDS = (
     "agreement",
@@ -21,9 +26,12 @@ KINDS = (
 )
 # "She" and "he" differ from here on; either may begin a sentence.
 PRONOUNS = ("sS", "hH")
+Predict = Callable[[str, list[int]], Tensor]
 
 
-def answers(story, kind, place, probabilities, alphabet):
+def answers(
+    story: str, kind: str, place: int, probabilities: Tensor, alphabet: str
+) -> bool:
     """Whether a prediction answers the question of one character rightly.
 
     - agreement, with an attractor or without: does "s" get more than one half where it
@@ -49,10 +57,12 @@ def answers(story, kind, place, probabilities, alphabet):
     if kind == "pronoun":
         right, wrong = PRONOUNS if found in PRONOUNS[0] else PRONOUNS[::-1]
         return sum(row[one] for one in right) > sum(row[one] for one in wrong)
-    return max(row, key=row.get) == found
+    return max(row, key=row.__getitem__) == found
 
 
-def accuracy(stories, predict, *, world=None):
+def accuracy(
+    stories: Iterable[str], predict: Predict, *, world: LittleWorld | None = None
+) -> dict[str, tuple[float, int]]:
     """The share of right answers at each kind of character.
 
     Args:
@@ -70,7 +80,7 @@ def accuracy(stories, predict, *, world=None):
         ValueError: a story that the world can't tell, or predictions of another shape.
     """
     world = world or LittleWorld()
-    asked = {kind: [] for kind in KINDS}
+    asked: dict[str, list[bool]] = {kind: [] for kind in KINDS}
     for story in stories:
         _, marks = world.read(story)
         places = sorted(marks)
@@ -92,7 +102,7 @@ def accuracy(stories, predict, *, world=None):
     }
 
 
-def model_predictions(model, tokenizer):
+def model_predictions(model: nn.Module, tokenizer: CharTokenizer) -> Predict:
     """What ``accuracy`` asks for, of a language model.
 
     Args:
@@ -101,11 +111,16 @@ def model_predictions(model, tokenizer):
 
     Returns:
         predict: a function of a story and indices.
-    """
-    device = next(model.parameters()).device
 
-    def predict(story, places):
-        ids = tokenizer.encode(tokenizer.start_character + story[:-1])
+    Raises:
+        ValueError: a tokenizer without a start character.
+    """
+    device, start = next(model.parameters()).device, tokenizer.start_character
+    if start is None:
+        raise ValueError("tokenizer must have a start character, got None")
+
+    def predict(story: str, places: list[int]) -> Tensor:
+        ids = tokenizer.encode(start + story[:-1])
         with torch.no_grad():
             logits = model(torch.tensor([ids], device=device))[0, places]
         return logits.softmax(dim=-1).cpu()
@@ -113,10 +128,10 @@ def model_predictions(model, tokenizer):
     return predict
 
 
-def ngram_predictions(ngram):
+def ngram_predictions(ngram: NGramModel) -> Predict:
     """What ``accuracy`` asks for, of an ``NGramModel``."""
 
-    def predict(story, places):
+    def predict(story: str, places: list[int]) -> Tensor:
         rows = [ngram.next_probabilities(story[:place]) for place in places]
         return torch.tensor([list(row.values()) for row in rows])
 

@@ -60,7 +60,7 @@ class TrainConfig:
     seed: int = 0
     mixed_precision: str = "auto"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         counts = ("steps", "batch_size", "evaluate_every", "checkpoint_every")
         given = {name: getattr(self, name) for name in counts}
         if self.evaluate_every is None:
@@ -88,7 +88,7 @@ class TrainConfig:
                     f"got {getattr(self, name)!r}"
                 )
 
-    def _require_numbers(self):
+    def _require_numbers(self) -> None:
         for name in ("learning_rate", "muon_learning_rate"):
             _require_number(name, getattr(self, name), above=0)
         if self.gradient_clip is not None:
@@ -101,7 +101,7 @@ class TrainConfig:
             validation.require_probability(f"betas[{index}]", beta)
 
 
-def learning_rate_at(config, step):
+def learning_rate_at(config: TrainConfig, step: int) -> float:
     """AdamW's learning rate at a step, from nothing but the config.
 
     Args:
@@ -123,7 +123,9 @@ def learning_rate_at(config, step):
     return low + (config.learning_rate - low) * left
 
 
-def make_optimizers(model, config):
+def make_optimizers(
+    model: nn.Module, config: TrainConfig
+) -> list[torch.optim.Optimizer]:
     """The optimizers of a model's parameters, one for AdamW alone, two with Muon.
 
     Muon takes the matrices of all ``nn.Linear`` layers but the output layer: the last
@@ -161,7 +163,7 @@ def make_optimizers(model, config):
     return [adamw, torch.optim.Muon(hidden, lr=rate, weight_decay=decay)]
 
 
-def _hidden_matrices(model):
+def _hidden_matrices(model: nn.Module) -> list[torch.Tensor]:
     """What Muon takes."""
     vocab_size = getattr(model, "vocab_size", None)
     if vocab_size is None:
@@ -186,7 +188,7 @@ def _hidden_matrices(model):
     return list(found.values())
 
 
-def _require_number(name, number, *, above=None):
+def _require_number(name: str, number: float, *, above: float | None = None) -> None:
     real = isinstance(number, numbers.Real) and not isinstance(number, bool)
     low = -math.inf if above is None else above
     fits = real and math.isfinite(number) and number >= 0 and number > low

@@ -4,12 +4,15 @@ import contextlib
 import itertools
 import os
 import random
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor, nn
 
 
-def choose_device(name=None):
+def choose_device(name: str | None = None) -> torch.device:
     """Pick where to compute: what was asked for, else the fastest device here.
 
     Args:
@@ -42,7 +45,7 @@ def choose_device(name=None):
     return device
 
 
-def seed_everything(seed):
+def seed_everything(seed: int) -> None:
     """Start the random numbers of Python, NumPy and PyTorch from one seed.
 
     Args:
@@ -60,7 +63,7 @@ def seed_everything(seed):
 
 
 @contextlib.contextmanager
-def eval_mode(model):
+def eval_mode(model: nn.Module) -> Iterator[None]:
     """Eval mode inside a ``with`` block; then each module has its own mode again.
 
     Args:
@@ -75,7 +78,15 @@ def eval_mode(model):
             module.training = training
 
 
-def show(tensor, name="", *, rows=None, columns=None, axes=None, decimals=4):
+def show(
+    tensor: Tensor | Sequence[Any] | float,
+    name: str = "",
+    *,
+    rows: Sequence[object] | None = None,
+    columns: Sequence[object] | None = None,
+    axes: Sequence[object] | None = None,
+    decimals: int = 4,
+) -> None:
     """Print a tensor rounded and aligned; arguments as for format_tensor."""
     print(
         format_tensor(
@@ -84,7 +95,15 @@ def show(tensor, name="", *, rows=None, columns=None, axes=None, decimals=4):
     )
 
 
-def format_tensor(tensor, name="", *, rows=None, columns=None, axes=None, decimals=4):
+def format_tensor(
+    tensor: Tensor | Sequence[Any] | float,
+    name: str = "",
+    *,
+    rows: Sequence[object] | None = None,
+    columns: Sequence[object] | None = None,
+    axes: Sequence[object] | None = None,
+    decimals: int = 4,
+) -> str:
     """Write a tensor as text: rounded, aligned, without ``grad_fn`` or ``-0.0000``.
 
     Args:
@@ -123,19 +142,29 @@ def format_tensor(tensor, name="", *, rows=None, columns=None, axes=None, decima
     return "\n".join(parts)
 
 
-def _check_labels(argument, labels, size, shape):
+def _check_labels(
+    argument: str,
+    labels: Sequence[object] | None,
+    size: int | None,
+    shape: tuple[int, ...],
+) -> None:
     if labels is not None and len(labels) != size:
         raise ValueError(
             f"{argument} must hold {size} labels for shape {shape}, got {len(labels)}"
         )
 
 
-def _format_number(number, decimals):
+def _format_number(number: object, decimals: int) -> str:
     # "z" turns a rounded negative zero into zero.
     return f"{number:z.{decimals}f}" if isinstance(number, float) else str(number)
 
 
-def _format_matrix(matrix, rows, columns, decimals):
+def _format_matrix(
+    matrix: Tensor,
+    rows: Sequence[object] | None,
+    columns: Sequence[object] | None,
+    decimals: int,
+) -> str:
     """At most two axes as lines of aligned numbers, with labels where given."""
     lines = matrix.tolist()
     if matrix.dim() == 0:

@@ -3,6 +3,8 @@
 import json
 import numbers
 import pathlib
+from collections.abc import Iterable
+from typing import Self
 
 FORMAT = "attention-one-step/char-tokenizer"
 VERSION = 1
@@ -26,7 +28,7 @@ class CharTokenizer:
     Used from chapter 8 on.
     """
 
-    def __init__(self, alphabet):
+    def __init__(self, alphabet: str) -> None:
         _require_text("alphabet", alphabet)
         if not alphabet:
             raise ValueError("alphabet must hold at least one character, got ''")
@@ -43,7 +45,7 @@ class CharTokenizer:
         self._ids = ids
 
     @classmethod
-    def from_text(cls, text):
+    def from_text(cls, text: str) -> Self:
         """Take the alphabet from a text: its distinct characters, sorted.
 
         Args:
@@ -60,7 +62,7 @@ class CharTokenizer:
             raise ValueError("text must hold at least one character, got ''")
         return cls("".join(sorted(set(text))))
 
-    def encode(self, text):
+    def encode(self, text: str) -> list[int]:
         """Turn a text into its characters' ids.
 
         Args:
@@ -82,7 +84,7 @@ class CharTokenizer:
             f"in the alphabet {self.alphabet!r}"
         )
 
-    def decode(self, ids):
+    def decode(self, ids: Iterable[int]) -> str:
         """Turn ids back into the text.
 
         Args:
@@ -106,7 +108,7 @@ class CharTokenizer:
             self._character(position, one) for position, one in enumerate(ids)
         )
 
-    def _character(self, position, one):
+    def _character(self, position: int, one: int) -> str:
         whole = isinstance(one, numbers.Integral) and not isinstance(one, bool)
         if not whole or not 0 <= one < self.vocab_size:
             raise ValueError(
@@ -116,7 +118,7 @@ class CharTokenizer:
             )
         return self.alphabet[one]
 
-    def save(self, path):
+    def save(self, path: pathlib.Path | str) -> None:
         """Write the alphabet to a JSON file, with the format's name and version.
 
         Args:
@@ -130,7 +132,7 @@ class CharTokenizer:
         pathlib.Path(path).write_text(text, encoding="utf-8")
 
     @classmethod
-    def load(cls, path):
+    def load(cls, path: pathlib.Path | str) -> Self:
         """Read a tokenizer that ``save`` wrote.
 
         Args:
@@ -164,6 +166,6 @@ class CharTokenizer:
             raise ValueError(f"{path} is broken: {error}") from error
 
 
-def _require_text(name, text):
+def _require_text(name: str, text: object) -> None:
     if not isinstance(text, str):
         raise ValueError(f"{name} must be a string, got {type(text).__name__}")

@@ -8,23 +8,27 @@ import dataclasses
 import math
 import os
 import time
-import typing
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
-from torch import nn
+from torch import Tensor, nn
 from tqdm import tqdm
 
 from helpers import checkpoint, runtime
+from helpers.batches import Documents, Windows
 from helpers.recipe import TrainConfig, learning_rate_at, make_optimizers
 
 __all__ = ["Row", "TrainConfig", "TrainResult", "bits", "evaluate", "train"]
 
 # What a checkpoint holds beside the weights and what names its run.
 SAVED = ("optimizers", "batches", "random", "history")
+AfterStep = Callable[[int, nn.Module], object]
 
 
-class Row(typing.NamedTuple):
+class Row(NamedTuple):
     """One step of a run.
 
     Attributes:
@@ -54,32 +58,34 @@ class TrainResult:
     resumed_from: int = 0
 
     @property
-    def loss(self):
+    def loss(self) -> float:
         """Nats per character on the last batch."""
         return self.history[-1].loss
 
     @property
-    def held_out(self):
+    def held_out(self) -> float | None:
         """Nats per character on the held-out text after the last step, or None."""
         return self.history[-1].held_out
 
     @property
-    def held_out_bits(self):
+    def held_out_bits(self) -> float | None:
         """Bits per character on the held-out text after the last step, or None."""
         return None if self.held_out is None else bits(self.held_out)
 
     @property
-    def seconds(self):
+    def seconds(self) -> float:
         """Seconds spent on all steps, without evaluations and checkpoints."""
         return self.history[-1].seconds
 
 
-def bits(nats):
+def bits(nats: float) -> float:
     """Bits per character from nats per character."""
     return nats / math.log(2)
 
 
-def evaluate(model, data, *, batch_size=64):
+def evaluate(
+    model: nn.Module, data: Windows | Documents, *, batch_size: int = 64
+) -> float:
     """The mean loss over every character of a text.
 
     Args:
@@ -106,17 +112,17 @@ def evaluate(model, data, *, batch_size=64):
 
 
 def train(
-    model,
-    data,
-    config,
+    model: nn.Module,
+    data: Windows | Documents,
+    config: TrainConfig,
     *,
-    held_out=None,
-    checkpoint_dir=None,
-    resume=True,
-    device=None,
-    progress=None,
-    after_step=None,
-):
+    held_out: Windows | Documents | None = None,
+    checkpoint_dir: Path | str | None = None,
+    resume: bool = True,
+    device: torch.device | str | None = None,
+    progress: bool | None = None,
+    after_step: AfterStep | None = None,
+) -> TrainResult:
     """Train a model, from its last checkpoint where there is one.
 
     A run that was killed and resumed ends with the weights it would have had; on the
@@ -158,8 +164,9 @@ def train(
         progress = not os.environ.get("BOOK_STATIC")
     with _seeded(config.seed, device):
         run = _Run(model, data, config, device)
-        run.held_out, run.directory = held_out, checkpoint_dir
-        resumed_from = run.resume(resume) if checkpoint_dir is not None else 0
+        run.held_out, run.directory, resumed_from = held_out, checkpoint_dir, 0
+        if checkpoint_dir is not None:
+            resumed_from = run.resume(checkpoint_dir, resume)
         if after_step is not None and not run.step:
             with runtime.eval_mode(model):
                 after_step(0, model)
@@ -171,12 +178,20 @@ def train(
 class _Run:
     """A model in training, and all that has to be saved so that it can go on."""
 
-    def __init__(self, model, data, config, device):
+    def __init__(
+        self,
+        model: nn.Module,
+        data: Windows | Documents,
+        config: TrainConfig,
+        device: torch.device,
+    ) -> None:
         self.model, self.data, self.config, self.device = model, data, config, device
         self.optimizers = make_optimizers(model, config)
         self.generator = torch.Generator().manual_seed(config.seed)
-        self.history = []
-        self.held_out = self.directory = self.saved = None
+        self.history: list[Row] = []
+        self.held_out: Windows | Documents | None = None
+        self.directory: Path | str | None = None
+        self.saved: Path | None = None
         self.bfloat16 = config.mixed_precision == "bfloat16" or (
             config.mixed_precision == "auto"
             and device.type == "cuda"
@@ -184,10 +199,10 @@ class _Run:
         )
 
     @property
-    def step(self):
+    def step(self) -> int:
         return len(self.history)
 
-    def go(self, progress, after_step):
+    def go(self, progress: bool, after_step: AfterStep | None) -> None:
         """All steps that are left, with what is due after each."""
         steps = self.config.steps
         with tqdm(total=steps, initial=self.step, disable=not progress) as bar:
@@ -201,16 +216,16 @@ class _Run:
                 if self.directory is not None and self._due(
                     self.config.checkpoint_every
                 ):
-                    self.save()
+                    self.save(self.directory)
                 if after_step is not None:
                     with runtime.eval_mode(self.model):
                         after_step(self.step, self.model)
 
-    def _due(self, every):
+    def _due(self, every: int | None) -> bool:
         last = self.step == self.config.steps
         return last or (every is not None and self.step % every == 0)
 
-    def advance(self):
+    def advance(self) -> None:
         """One step: a batch, its gradient, an update."""
         started = time.perf_counter()
         before = self.history[-1].seconds if self.history else 0.0
@@ -233,7 +248,7 @@ class _Run:
         seconds = before + time.perf_counter() - started
         self.history.append(Row(self.step + 1, loss, None, seconds))
 
-    def _set_learning_rates(self):
+    def _set_learning_rates(self) -> None:
         rate = learning_rate_at(self.config, self.step + 1)
         share = rate / self.config.learning_rate
         rates = (rate, self.config.muon_learning_rate * share)
@@ -241,7 +256,7 @@ class _Run:
             for group in optimizer.param_groups:
                 group["lr"] = rate
 
-    def _require_finite(self, name, number, step):
+    def _require_finite(self, name: str, number: float, step: int) -> None:
         if not math.isfinite(number):
             good = f"the last good checkpoint is {self.saved}"
             raise FloatingPointError(
@@ -250,7 +265,7 @@ class _Run:
                 "learning_rate or a longer warm-up may help"
             )
 
-    def save(self):
+    def save(self, directory: Path | str) -> None:
         largest = max(p.detach().abs().max().item() for p in self.model.parameters())
         self._require_finite("largest weight after the update", largest, self.step)
         state = self._identity() | {
@@ -260,11 +275,11 @@ class _Run:
             "history": [tuple(row) for row in self.history],
         }
         weights = self.model.state_dict()
-        self.saved = checkpoint.save(self.directory, self.step, weights, state)
+        self.saved = checkpoint.save(directory, self.step, weights, state)
 
-    def resume(self, wanted):
+    def resume(self, directory: Path | str, wanted: bool) -> int:
         """Go on from the last checkpoint; returns its step, 0 where there is none."""
-        found = checkpoint.latest(self.directory)
+        found = checkpoint.latest(directory)
         if found is None:
             return 0
         if not wanted:
@@ -283,7 +298,7 @@ class _Run:
         self.saved = found.path
         return self.step
 
-    def _identity(self):
+    def _identity(self) -> dict[str, Any]:
         """What a checkpoint must share with a run that goes on from it."""
         config = dataclasses.asdict(self.config)
         # How often to look doesn't change where the run goes.
@@ -292,9 +307,9 @@ class _Run:
         return {"config": config, "model": _plain_settings(self.model), "data": data}
 
 
-def _plain_settings(model):
+def _plain_settings(model: nn.Module) -> dict[str, bool | int | float | str]:
     """Sizes and options of all modules, also those that no weight's shape shows."""
-    settings = {}
+    settings: dict[str, bool | int | float | str] = {}
     for path, module in model.named_modules():
         prefix = f"{path}." if path else ""
         settings[f"{prefix}class"] = type(module).__name__
@@ -304,7 +319,7 @@ def _plain_settings(model):
     return settings
 
 
-def _require_same_run(found, identity):
+def _require_same_run(found: checkpoint.Checkpoint, identity: dict[str, Any]) -> None:
     """The checkpoint is of this model, this config and this text."""
     if missing := sorted({*identity, *SAVED} - found.state.keys()):
         raise checkpoint.CheckpointError(
@@ -323,14 +338,20 @@ def _require_same_run(found, identity):
             )
 
 
-def _loss(model, inputs, targets, device, reduction="mean"):
+def _loss(
+    model: nn.Module,
+    inputs: Tensor,
+    targets: Tensor,
+    device: torch.device,
+    reduction: str = "mean",
+) -> Tensor:
     """Cross-entropy in float32; targets of -100 are left out."""
     logits = model(inputs.to(device)).flatten(0, 1).float()
     return F.cross_entropy(logits, targets.to(device).flatten(), reduction=reduction)
 
 
 @contextlib.contextmanager
-def _seeded(seed, device):
+def _seeded(seed: int, device: torch.device) -> Iterator[None]:
     """Random numbers of the run's own; those outside go on where they were."""
     found = checkpoint.random_states(device)
     runtime.seed_everything(seed)
@@ -340,12 +361,13 @@ def _seeded(seed, device):
         checkpoint.set_random_states(found, device)
 
 
-def _require_fit(name, data, model):
+def _require_fit(name: str, data: Windows | Documents, model: nn.Module) -> None:
     """The text's rows are no longer than the model reads, nor its ids larger."""
-    if data.context_length > model.context_length:
+    own: Any = model  # to PyTorch's hints, its attributes are tensors or modules
+    if data.context_length > own.context_length:
         raise ValueError(
             f"{name} must have a context_length of at most the model's "
-            f"{model.context_length}, got {data.context_length}"
+            f"{own.context_length}, got {data.context_length}"
         )
     vocab_size = getattr(model, "vocab_size", None)
     largest = getattr(data, "largest_id", 0)

@@ -5,10 +5,12 @@ width, H heads, D width of one head.
 """
 
 import dataclasses
+from collections.abc import Callable
+from typing import Any
 
 import torch
 import torch.nn.functional as F
-from torch import nn
+from torch import Tensor, nn
 
 from helpers import validation
 from helpers.attention import MultiHeadAttention
@@ -18,6 +20,8 @@ CHOICES = {
     "norm": ("layer", "rms", "none"),
     "activation": ("gelu", "squared_relu"),
 }
+Turn = Callable[[Tensor], Tensor]
+Past = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,7 +70,7 @@ class TransformerConfig:
     tie_weights: bool = False
     qkv_bias: bool = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         sizes, switches = self._of_type(int), self._of_type(bool)
         validation.require_integers(**sizes)
         validation.require_booleans(**switches)
@@ -87,12 +91,19 @@ class TransformerConfig:
         for name, number in (plain | {"dropout": float(self.dropout)}).items():
             object.__setattr__(self, name, number)
 
-    def _of_type(self, kind):
+    def _of_type(self, kind: type) -> dict[str, Any]:
         fields = (field for field in dataclasses.fields(self) if field.type is kind)
         return {field.name: getattr(self, field.name) for field in fields}
 
 
-def rotary_angles(start, T, head_dim, *, base=10000.0, device=None):
+def rotary_angles(
+    start: int,
+    T: int,
+    head_dim: int,
+    *,
+    base: float = 10000.0,
+    device: torch.device | str | None = None,
+) -> Tensor:
     """The angle by which each pair of features turns at each position.
 
     position · base^(-2i / D) radians for pair i
@@ -114,7 +125,7 @@ def rotary_angles(start, T, head_dim, *, base=10000.0, device=None):
     return torch.outer(positions, base ** (-2 * pairs / head_dim))
 
 
-def rotate(heads, cosines, sines):
+def rotate(heads: Tensor, cosines: Tensor, sines: Tensor) -> Tensor:
     """Turn each pair of features in its plane; feature i pairs with i + D / 2.
 
     A dot product of turned queries and keys depends on their distance alone.
@@ -138,7 +149,14 @@ def rotate(heads, cosines, sines):
 class BlockAttention(MultiHeadAttention):
     """MultiHeadAttention that can turn its heads and remember earlier keys."""
 
-    def forward(self, x, *, return_weights=False, turn=None, past=None):
+    def forward(
+        self,
+        x: Tensor,
+        *,
+        return_weights: bool = False,
+        turn: Turn | None = None,
+        past: Past | None = None,
+    ) -> Tensor | tuple[Tensor, Tensor]:
         """Attend from every token of ``x`` to itself and to the tokens before it.
 
         Args:
@@ -169,7 +187,7 @@ class BlockAttention(MultiHeadAttention):
 class SquaredReLU(nn.Module):
     """relu(x)², as in So et al. 2021, section 3."""
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         """The shape of ``x``."""
         return F.relu(x).square()
 
@@ -177,12 +195,12 @@ class SquaredReLU(nn.Module):
 class RMSNorm(nn.RMSNorm):
     """PyTorch's, computed in its weight's dtype, under autocast too."""
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         """The shape of ``x``."""
         return super().forward(x.to(self.weight.dtype))
 
 
-def make_norm(config):
+def make_norm(config: TransformerConfig) -> nn.Module:
     """The norm that a TransformerConfig names, an ``nn.Module`` of its own."""
     kinds = {"layer": nn.LayerNorm, "rms": RMSNorm}
     if config.norm == "none":
@@ -190,7 +208,7 @@ def make_norm(config):
     return kinds[config.norm](config.d_model, eps=1e-5)
 
 
-def _make_mlp(config):
+def _make_mlp(config: TransformerConfig) -> nn.Sequential:
     hidden = config.mlp_ratio * config.d_model
     return nn.Sequential(
         nn.Linear(config.d_model, hidden),
@@ -208,7 +226,7 @@ class Block(nn.Module):
     Source: Radford et al. 2019, section 2.3 (the norm comes first).
     """
 
-    def __init__(self, config):
+    def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
         self.residual = config.residual
         self.dropout = nn.Dropout(config.dropout)
@@ -225,7 +243,14 @@ class Block(nn.Module):
         self.mlp_norm = make_norm(config) if config.mlp else None
         self.mlp = _make_mlp(config) if config.mlp else None
 
-    def forward(self, x, *, return_weights=False, turn=None, past=None):
+    def forward(
+        self,
+        x: Tensor,
+        *,
+        return_weights: bool = False,
+        turn: Turn | None = None,
+        past: Past | None = None,
+    ) -> Tensor | tuple[Tensor, Tensor]:
         """Map (B, T, C) to (B, T, C); the options are those of BlockAttention.
 
         Returns:
@@ -233,12 +258,11 @@ class Block(nn.Module):
         """
         options = {"return_weights": return_weights, "turn": turn, "past": past}
         result = self.attention(self.attention_norm(x), **options)
-        update, weights = result if return_weights else (result, None)
-        x = self._add(x, update)
-        if self.mlp is not None:
+        x = self._add(x, result[0] if return_weights else result)
+        if self.mlp is not None and self.mlp_norm is not None:
             x = self._add(x, self.mlp(self.mlp_norm(x)))
-        return (x, weights) if return_weights else x
+        return (x, result[1]) if return_weights else x
 
-    def _add(self, x, update):
+    def _add(self, x: Tensor, update: Tensor) -> Tensor:
         update = self.dropout(update)
         return x + update if self.residual else update

@@ -6,23 +6,25 @@ under ``torch.compile``, export or ``vmap``.
 """
 
 import numbers
+from collections.abc import Sequence
 
 import torch
+from torch import Tensor
 from torch._subclasses import FakeTensor
 
 
-def shape_of(tensor):
+def shape_of(tensor: Tensor) -> tuple[int, ...]:
     """The shape as a plain tuple, which prints as ``(2, 3)``."""
     return tuple(tensor.shape)
 
 
-def require_tensor(name, tensor):
+def require_tensor(name: str, tensor: object) -> None:
     """It is a tensor, and not a list or an array that would have to be copied."""
     if not isinstance(tensor, torch.Tensor):
         raise ValueError(f"{name} must be a torch.Tensor, got {type(tensor).__name__}")
 
 
-def require_float(**tensors):
+def require_float(**tensors: Tensor) -> None:
     """Each is a floating-point tensor; all share one dtype and one device."""
     for name, tensor in tensors.items():
         require_tensor(name, tensor)
@@ -35,7 +37,7 @@ def require_float(**tensors):
     require_shared("device", **tensors)
 
 
-def require_shared(kind, **tensors):
+def require_shared(kind: str, **tensors: Tensor) -> None:
     """All tensors have the first one's "dtype" or "device"."""
     (first, tensor), *others = tensors.items()
     expected = getattr(tensor, kind)
@@ -47,13 +49,13 @@ def require_shared(kind, **tensors):
             )
 
 
-def is_autocast(device):
+def is_autocast(device: torch.device) -> bool:
     """Whether operations on the device choose their dtype by themselves."""
     # The meta device has no autocast, and PyTorch refuses the question.
     return device.type != "meta" and torch.is_autocast_enabled(device.type)
 
 
-def require_rank(name, tensor, letters):
+def require_rank(name: str, tensor: Tensor, letters: str) -> None:
     """The tensor has at least as many axes as ``letters`` names, such as "T, D"."""
     require_tensor(name, tensor)
     if tensor.dim() < len(letters.split(", ")):
@@ -62,7 +64,7 @@ def require_rank(name, tensor, letters):
         )
 
 
-def require_rows(name, tensor, letter):
+def require_rows(name: str, tensor: Tensor, letter: str) -> None:
     """There is at least one position: softmax over nothing has no weights."""
     if tensor.shape[-2] == 0:
         raise ValueError(
@@ -71,7 +73,7 @@ def require_rows(name, tensor, letter):
         )
 
 
-def require_width(name, tensor, width, width_name):
+def require_width(name: str, tensor: Tensor, width: int, width_name: str) -> None:
     """The last axis holds ``width`` features."""
     if tensor.shape[-1] != width:
         raise ValueError(
@@ -79,7 +81,7 @@ def require_width(name, tensor, width, width_name):
         )
 
 
-def require_same(axis, **sizes):
+def require_same(axis: str, **sizes: tuple[object, tuple[int, ...]]) -> None:
     """Two tensors agree in one axis; each size comes with its tensor's shape."""
     (one, (size, shape)), (other, (other_size, other_shape)) = sizes.items()
     if size != other_size:
@@ -89,7 +91,7 @@ def require_same(axis, **sizes):
         )
 
 
-def require_matching(queries, keys):
+def require_matching(queries: Tensor, keys: Tensor) -> None:
     """Queries (..., T, D) and keys (..., S, D) with the same leading axes."""
     require_float(queries=queries, keys=keys)
     for name, tensor, letter in (("queries", queries, "T"), ("keys", keys, "S")):
@@ -100,7 +102,7 @@ def require_matching(queries, keys):
     require_same("the leading axes", queries=(q[:-2], q), keys=(k[:-2], k))
 
 
-def require_values(queries, keys, values):
+def require_values(queries: Tensor, keys: Tensor, values: Tensor) -> None:
     """Queries and keys that match, and values (..., S, D_v), one for each key."""
     require_matching(queries, keys)
     require_float(queries=queries, values=values)
@@ -110,7 +112,7 @@ def require_values(queries, keys, values):
     require_same("the leading axes", keys=(k[:-2], k), values=(v[:-2], v))
 
 
-def require_integers(**sizes):
+def require_integers(**sizes: int) -> None:
     """Each is a whole number of at least 1."""
     for name, size in sizes.items():
         whole = isinstance(size, numbers.Integral) and not isinstance(size, bool)
@@ -118,7 +120,7 @@ def require_integers(**sizes):
             raise ValueError(f"{name} must be an integer of at least 1, got {size!r}")
 
 
-def require_integer_row(name, tensor, letter):
+def require_integer_row(name: str, tensor: Tensor, letter: str) -> None:
     """One axis of whole numbers, of any integer dtype."""
     kind = tensor.dtype
     whole = not (kind.is_floating_point or kind.is_complex or kind == torch.bool)
@@ -129,21 +131,21 @@ def require_integer_row(name, tensor, letter):
         )
 
 
-def require_booleans(**options):
+def require_booleans(**options: bool) -> None:
     """Each is True or False: a number or a tensor in its place is a slip."""
     for name, option in options.items():
         if not isinstance(option, bool):
             raise ValueError(f"{name} must be True or False, got {option!r}")
 
 
-def require_probability(name, p):
+def require_probability(name: str, p: float) -> None:
     """A probability of dropping: at least 0 and less than 1."""
     number = isinstance(p, numbers.Real) and not isinstance(p, bool)
     if not number or not 0 <= p < 1:
         raise ValueError(f"{name} must be a probability in [0, 1), got {p!r}")
 
 
-def require_heads(num_heads, width, width_name):
+def require_heads(num_heads: int, width: int, width_name: str) -> None:
     """The width divides into heads of equal width."""
     require_integers(**{"num_heads": num_heads, width_name: width})
     if width % num_heads:
@@ -153,7 +155,7 @@ def require_heads(num_heads, width, width_name):
         )
 
 
-def require_mask(mask, shape, device):
+def require_mask(mask: Tensor, shape: Sequence[int], device: torch.device) -> None:
     """Boolean, broadcastable to ``shape`` (..., T, S), and no row empty.
 
     The last axis must be S and the one before it T or 1. Leading axes are left out, or
@@ -189,7 +191,7 @@ def require_mask(mask, shape, device):
         )
 
 
-def may_look_at_values(tensor):
+def may_look_at_values(tensor: Tensor) -> bool:
     """Whether reading the tensor's values is possible here."""
     if torch.compiler.is_compiling():
         return False

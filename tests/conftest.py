@@ -4,6 +4,7 @@ import functools
 import http.server
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -13,8 +14,16 @@ import time
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+PUBLISHED = "https://github.com/someone/some-book"
 STRICT = ("-q", "-W", "-n", "--keep-going")
 BUILD_SECONDS = pytest.StashKey[float]()
+
+
+def pytest_collection_modifyitems(items):
+    """Mark what asks for a browser, so that -m "not browser" leaves it out."""
+    for item in items:
+        if "chromium" in getattr(item, "fixturenames", ()):
+            item.add_marker("browser")
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +54,49 @@ def site(tmp_path_factory, request):
     request.config.stash[BUILD_SECONDS] = time.perf_counter() - started
     assert built.returncode == 0, built.stdout[-5000:] + built.stderr[-5000:]
     return folder / "_build" / "html"
+
+
+@pytest.fixture(scope="session")
+def published(tmp_path_factory):
+    """A small book of the same settings, at a public address; one page has mistakes.
+
+    Returns:
+        site: the built pages.
+        warnings: what Sphinx has said of the mistakes.
+    """
+    folder = tmp_path_factory.mktemp("published")
+    for name in ("_ext", "_static", "_templates"):
+        shutil.copytree(ROOT / name, folder / name)
+    (folder / "chapters").mkdir()
+    for name in ("index.md", "01_dot_product_attention.ipynb", "notation.md"):
+        shutil.copy(ROOT / "chapters" / name, folder / "chapters")
+    config = (ROOT / "_config.yml").read_text(encoding="utf-8")
+    config, found = re.subn(
+        r"(?m)^  url: https://github\.com/.*$", f"  url: {PUBLISHED}", config
+    )
+    assert found == 1
+    (folder / "_config.yml").write_text(config, encoding="utf-8")
+    (folder / "_toc.yml").write_text(
+        "format: jb-book\nroot: chapters/index\nchapters:\n"
+        "- file: chapters/01_dot_product_attention\n- file: chapters/notation\n"
+        "- file: chapters/mistakes\n",
+        encoding="utf-8",
+    )
+    (folder / "chapters" / "mistakes.md").write_text(
+        "# Mistakes\n\n```{view} 01_dot_product_attention no-such-cell\n```\n",
+        encoding="utf-8",
+    )
+    jupyter_book = pathlib.Path(sys.executable).with_name("jupyter-book")
+    built = subprocess.run(
+        [jupyter_book, "build", ".", "-q"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert built.returncode == 0, built.stdout[-5000:] + built.stderr[-5000:]
+    return folder / "_build" / "html", built.stderr
 
 
 def pytest_terminal_summary(terminalreporter, config):

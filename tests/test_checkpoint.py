@@ -112,8 +112,12 @@ def test_a_full_disk_leaves_what_was_there(tmp_path, monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", full)
-        with pytest.raises(OSError, match="No space left"):
+        with pytest.raises(
+            OSError, match=r"can't write a checkpoint \(No space"
+        ) as why:
             save_some(tmp_path, 6)
+    assert why.value.errno == errno.ENOSPC
+    assert str(tmp_path) in str(why.value)
     assert names(tmp_path) == ["step-00000003"]
     save_some(tmp_path, 6)
     assert checkpoint.latest(tmp_path).step == 6
@@ -372,6 +376,24 @@ def test_a_checkpoint_that_is_not_of_a_run_is_named(tmp_path):
     checkpoint.save(tmp_path, 1, TinyModel().state_dict(), {})
     with pytest.raises(CheckpointError, match="no checkpoint of a run: it lacks batch"):
         resume(tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["cuda", "mps"])
+def test_a_devices_own_random_state_is_kept_beside_the_others(kind, monkeypatch):
+    backend, stands, put_back = getattr(torch, kind), torch.tensor([7]), []
+    monkeypatch.setattr(backend, "get_rng_state", lambda *device: stands)
+    monkeypatch.setattr(
+        backend, "set_rng_state", lambda state, *device: put_back.append(state)
+    )
+    device = torch.device(kind)
+    states = checkpoint.random_states(device)
+    assert states[kind] is stands
+    checkpoint.set_random_states(states, torch.device("cpu"))
+    assert put_back == []
+    checkpoint.set_random_states(states, device)
+    assert put_back == [stands]
+    checkpoint.set_random_states(checkpoint.random_states(torch.device("cpu")), device)
+    assert put_back == [stands]
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")

@@ -1,6 +1,7 @@
 """helpers.experiments: a shortened run gives again what was recorded."""
 
 import json
+import math
 
 import pytest
 
@@ -31,6 +32,19 @@ def test_a_short_run_gives_what_was_recorded(name):
         tolerance = 0.15 if ".accuracy." in path else 0.002
         assert number == pytest.approx(recorded.pop(path), abs=tolerance), path
     assert not recorded
+
+
+def test_the_run_on_shakespeare_needs_no_more_than_a_text(monkeypatch):
+    part = "ROMEO:\nBut, soft! what light through yonder window breaks?\n" * 4
+    text = corpus.Corpus("a text", (part,), (part,), "".join(sorted(set(part))))
+    monkeypatch.setattr(corpus, "load", {"tiny-shakespeare": text}.__getitem__)
+    size = experiments.Size(steps=2, stories=0, variants=0, characters=5)
+    rows = experiments.shakespeare(size)
+    assert rows["bits"] == pytest.approx(rows["loss"] / math.log(2), abs=1e-4)
+    assert 0 < rows["loss"] < 2 * math.log(len(text.alphabet))
+    assert rows["sample"].startswith("ROMEO:")
+    assert len(rows["sample"]) == len("ROMEO:") + size.characters
+    assert (rows["steps"], rows["parameters"] > 0) == (2, True)
 
 
 def test_what_was_recorded_covers_every_variant():

@@ -58,6 +58,21 @@ def test_the_command_writes_both_files(loaded, capsys, monkeypatch, tmp_path):
     assert '"loss": 0.25' in capsys.readouterr().out
 
 
+def test_the_parts_for_the_page_are_the_recorded_model(loaded):
+    model, tokenizer = loaded
+    config, weights, alphabet = page_model.parts()
+    assert alphabet == tokenizer.alphabet
+    assert {one.dtype for one in weights.values()} == {torch.float16}
+    expected = {name: one.half() for name, one in model.state_dict().items()}
+    assert weights.keys() == expected.keys()
+    assert all(torch.equal(weights[name], one) for name, one in expected.items())
+    queries = weights["blocks.0.attention.W_query.weight"]
+    assert queries.shape == (config["width"], config["width"])
+    assert config["width"] % config["heads"] == 0
+    assert f"blocks.{config['layers'] - 1}.attention.W_query.weight" in weights
+    assert f"blocks.{config['layers']}.attention.W_query.weight" not in weights
+
+
 def test_what_chapter_9_says_of_its_heads(loaded):
     model, tokenizer = loaded
     stories = corpus.load("little-world", train_stories=1).held_out[20:32]

@@ -128,6 +128,9 @@ def test_predictions_of_an_ngram_model_are_its_own():
 def test_what_does_not_fit_is_named():
     with pytest.raises(ValueError, match=r"story must be one that this grammar tells"):
         probes.accuracy(["Once upon a time."], knows)
+    model = CharLanguageModel(3, 4, 6, 3)
+    with pytest.raises(ValueError, match=r"tokenizer must have a start character"):
+        probes.model_predictions(model, CharTokenizer("abc"))
     with pytest.raises(ValueError, match=r"predict must return .*\(\d+, 46\).*\(1, 2"):
         probes.accuracy(STORIES[:1], lambda *_: torch.zeros(1, 2))
     with pytest.raises(ValueError, match=r"what predict returns .*torch.Tensor.*list"):

@@ -85,6 +85,12 @@ def test_a_bundle_defines_each_name_once(module):
     assert not re.search(r"^(import|export)\b", bundle(module), re.M)
 
 
+def test_a_module_that_would_end_its_script_is_named(monkeypatch):
+    monkeypatch.setattr(base, "bundle", lambda module: "// </SCRIPT>")
+    with pytest.raises(ValueError, match=r"quiz\.js must not hold </script"):
+        _ = base.View("quiz", "A title", {}, [])._repr_html_()
+
+
 def test_the_state_of_a_view_is_json_with_fixed_decimals():
     state = {"a": [0.5, -0.00001, 2], "b": {"c": "<b>", "d": None, "e": True}, "f": ()}
     text = to_json(state, 3)

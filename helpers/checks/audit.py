@@ -1,7 +1,10 @@
 """A checklist for any attention layer, the reader's own included."""
 
 import textwrap
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+
+from torch import nn
 
 from helpers import validation
 from helpers.checks import audit_handling, audit_reading, audit_scale
@@ -9,14 +12,15 @@ from helpers.checks.audit_subject import (
     FAILS,
     PASSES,
     SKIPPED,
+    Result,
     Subject,
     fails,
     skip,
 )
-from helpers.checks.calling import SECONDS, call
+from helpers.checks.calling import SECONDS, Outcome, call
 
 # In the order of the table. Without a first line that passes, the others ask in vain.
-LINES = {
+LINES: dict[str, Callable[[Subject], Result]] = {
     "output shape": audit_handling.output_shape,
     "shorter texts": audit_handling.shorter_texts,
     "one token": audit_handling.one_token,
@@ -57,7 +61,7 @@ class Row:
     result: str
     reason: str
 
-    def __str__(self):
+    def __str__(self) -> str:
         start = f"{self.check:{NAME_WIDTH}}{self.result:{RESULT_WIDTH}}"
         margin = " " * (NAME_WIDTH + RESULT_WIDTH)
         return textwrap.fill(
@@ -75,19 +79,19 @@ class Audit:
     """
 
     name: str
-    rows: tuple
+    rows: tuple[Row, ...]
 
     @property
-    def ok(self):
+    def ok(self) -> bool:
         """Whether no check fails."""
         return not self.failed
 
     @property
-    def failed(self):
+    def failed(self) -> tuple[str, ...]:
         """The names of the checks that fail."""
         return tuple(row.check for row in self.rows if row.result == FAILS)
 
-    def __str__(self):
+    def __str__(self) -> str:
         counts = [
             f"{sum(row.result == result for row in self.rows)} {word}"
             for result, word in ((PASSES, "pass"), (FAILS, "fail"), (SKIPPED, SKIPPED))
@@ -95,21 +99,21 @@ class Audit:
         lines = [f"audit of {self.name}", *map(str, self.rows), ", ".join(counts)]
         return "\n".join(lines)
 
-    def _ipython_display_(self):
+    def _ipython_display_(self) -> None:
         """Nothing more: ``audit`` has printed the table already."""
 
 
 def audit(
-    module,
-    d_in,
-    context_length,
+    module: nn.Module,
+    d_in: int,
+    context_length: int,
     *,
-    causal=True,
-    positions=False,
-    num_heads=None,
-    make=None,
-    seconds=SECONDS,
-):
+    causal: bool = True,
+    positions: bool = False,
+    num_heads: int | None = None,
+    make: Callable[[], nn.Module] | None = None,
+    seconds: float = SECONDS,
+) -> Audit:
     """Put an attention layer to all tests from outside it, and print a table.
 
     The layer is called as ``module(x)`` and returns the context, or a pair of context
@@ -144,14 +148,21 @@ def audit(
     validation.require_booleans(causal=causal, positions=positions)
     if num_heads is not None:
         validation.require_integers(num_heads=num_heads)
-    options = {"causal": causal, "positions": positions, "num_heads": num_heads}
-    subject = Subject(module, d_in, context_length, make=make, **options)
+    subject = Subject(
+        module,
+        d_in,
+        context_length,
+        causal=causal,
+        positions=positions,
+        num_heads=num_heads,
+        make=make,
+    )
     found = Audit(type(module).__name__, tuple(_examine(subject, seconds)))
     print(found)
     return found
 
 
-def _examine(subject, seconds):
+def _examine(subject: Subject, seconds: float) -> Iterator[Row]:
     """The rows, one after the other."""
     stopped = ""
     for check, line in LINES.items():
@@ -166,7 +177,7 @@ def _examine(subject, seconds):
             stopped = "needs an output"
 
 
-def _result(outcome, seconds):
+def _result(outcome: Outcome, seconds: float) -> Result:
     """A line's result and reason."""
     if outcome.hung:
         return fails(f"stopped after {seconds:g} seconds")

@@ -1,11 +1,16 @@
 """Lines of the audit on how a layer bears its uses: sizes, types, modes, devices."""
 
+from collections.abc import Iterator, Sequence
+from typing import Any
+
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from helpers.checks.audit_subject import (
     Nonsense,
+    Result,
+    Subject,
     context_of,
     fails,
     largest_change,
@@ -21,7 +26,7 @@ from helpers.checks.comparing import sort_of
 MAY_MIX = ("copy", "index", "to.", "set_")
 
 
-def output_shape(subject):
+def output_shape(subject: Subject) -> Result:
     """(B, T, d_in) becomes (B, T, d_out), all numbers finite."""
     if not isinstance(subject.module, nn.Module):
         raise Nonsense(f"{sort_of(subject.module)} is no nn.Module")
@@ -32,19 +37,19 @@ def output_shape(subject):
     return passes(f"{tuple(x.shape)} becomes {tuple(context.shape)}")
 
 
-def shorter_texts(subject):
+def shorter_texts(subject: Subject) -> Result:
     """Texts of 2 to T - 1 tokens work and, where causal, give the whole one's rows."""
     if subject.T < 3:
         return skip("no length between 1 and T")
     return _prefixes(subject, subject.places(2, subject.T - 1))
 
 
-def one_token(subject):
+def one_token(subject: Subject) -> Result:
     """A text of one token works too."""
     return _prefixes(subject, [1])
 
 
-def _prefixes(subject, lengths):
+def _prefixes(subject: Subject, lengths: Sequence[int]) -> Result:
     module, x = subject.copy(), subject.x()
     whole = context_of(module, x)
     for T in lengths:
@@ -62,7 +67,7 @@ def _prefixes(subject, lengths):
     return passes(f"T = {shown}: {same}")
 
 
-def dtypes(subject):
+def dtypes(subject: Subject) -> Result:
     """float64 gives float64, and bfloat16 gives finite bfloat16."""
     for dtype in (torch.float64, torch.bfloat16):
         name = str(dtype).removeprefix("torch.")
@@ -78,7 +83,7 @@ def dtypes(subject):
     return passes("float64 and bfloat16 stay what they are")
 
 
-def large_inputs(subject):
+def large_inputs(subject: Subject) -> Result:
     """Inputs in the thousands, all of them or the last token's, stay finite."""
     module, x = subject.copy(), subject.x()
     last = x.clone()
@@ -91,11 +96,11 @@ def large_inputs(subject):
     return passes("tokens times 1000: all numbers are finite")
 
 
-def _broken(context):
+def _broken(context: Tensor) -> int:
     return int((~context.isfinite()).sum())
 
 
-def gradients(subject):
+def gradients(subject: Subject) -> Result:
     """Every parameter gets a gradient that is finite and not 0 throughout."""
     if subject.T < 2:
         return skip("one token: no score matters")
@@ -119,7 +124,7 @@ def gradients(subject):
     return passes(f"{len(named)} of {len(named)} parameters get one")
 
 
-def input_unchanged(subject):
+def input_unchanged(subject: Subject) -> Result:
     """The caller's tensor holds the same numbers afterwards."""
     module, x = subject.copy(), subject.x()
     before = x.clone()
@@ -130,7 +135,7 @@ def input_unchanged(subject):
     return passes("x holds the same numbers afterwards")
 
 
-def dropout_in_training(subject):
+def dropout_in_training(subject: Subject) -> Result:
     """Where the module has dropout, calls in train mode differ."""
     module = subject.copy().train()
     x = subject.x()
@@ -146,7 +151,7 @@ def dropout_in_training(subject):
     return passes("calls in train mode differ")
 
 
-def _dropouts(module):
+def _dropouts(module: nn.Module) -> Iterator[float]:
     """The probabilities of dropping that a module's parts declare."""
     for part in module.modules():
         value = part.p if isinstance(part, nn.Dropout) else vars(part).get("dropout")
@@ -154,7 +159,7 @@ def _dropouts(module):
             yield value
 
 
-def eval_repeats(subject):
+def eval_repeats(subject: Subject) -> Result:
     """In eval mode, calls give the same numbers."""
     module, x = subject.copy(), subject.x()
     first = context_of(module, x)
@@ -165,7 +170,7 @@ def eval_repeats(subject):
     return passes("calls in eval mode agree")
 
 
-def mode_kept(subject):
+def mode_kept(subject: Subject) -> Result:
     """A call leaves each part in the mode, train or eval, that it had."""
     for training in (True, False):
         module = subject.copy().train(training)
@@ -176,7 +181,7 @@ def mode_kept(subject):
     return passes("train stays train, eval stays eval")
 
 
-def state_dict(subject):
+def state_dict(subject: Subject) -> Result:
     """Another instance that loads the state dict does the same."""
     module, x = subject.copy(), subject.x()
     for name in unregistered(module):
@@ -197,7 +202,9 @@ class _Mixing(TorchDispatchMode):
 
     first = ""
 
-    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+    def __torch_dispatch__(
+        self, function: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
         kwargs = kwargs or {}
         kinds = {t.device.type for t in tensors_in((args, kwargs)) if t.dim()}
         name = str(function).removeprefix("aten.")
@@ -208,7 +215,7 @@ class _Mixing(TorchDispatchMode):
         return function(*args, **kwargs)
 
 
-def devices(subject):
+def devices(subject: Subject) -> Result:
     """Moved to another device, no tensor stays behind: meta, and CUDA where there is.
 
     The meta device keeps shapes and no numbers. It needs no GPU and fails as one does.
@@ -237,7 +244,7 @@ def devices(subject):
     return passes("nothing stays behind")
 
 
-def error_text(error):
+def error_text(error: BaseException) -> str:
     """An error's type and the first line of what it says, whatever that is."""
     try:
         first = str(error).strip().split("\n")[0][:120]

@@ -1,9 +1,14 @@
 """Lines of the audit on what reads what: tokens, features, weights, neighbours."""
 
+from collections.abc import Iterator
+
 import torch
+from torch import Tensor
 
 from helpers.checks.audit_subject import (
     Nonsense,
+    Result,
+    Subject,
     context_of,
     fails,
     largest_change,
@@ -14,7 +19,7 @@ from helpers.checks.audit_subject import (
 )
 
 
-def later_tokens_changed(subject):
+def later_tokens_changed(subject: Subject) -> Result:
     """Other later tokens, zeros among them, leave the rows before as they were."""
     if reason := _no_future(subject):
         return skip(reason)
@@ -31,7 +36,7 @@ def later_tokens_changed(subject):
     return passes("later tokens move earlier rows by 0.0000")
 
 
-def later_tokens_slope(subject):
+def later_tokens_slope(subject: Subject) -> Result:
     """The slope of each row against each later token is 0."""
     if reason := _no_future(subject):
         return skip(reason)
@@ -42,7 +47,7 @@ def later_tokens_slope(subject):
     return passes("slopes by later tokens are 0.0000")
 
 
-def all_tokens_reached(subject):
+def all_tokens_reached(subject: Subject) -> Result:
     """Each row depends on every token that it may see."""
     missing, asked = [], 0
     for t, slopes in _slopes(subject):
@@ -57,13 +62,13 @@ def all_tokens_reached(subject):
     return passes(f"none of {asked} slopes is 0")
 
 
-def _no_future(subject):
+def _no_future(subject: Subject) -> str:
     if not subject.causal:
         return "causal=False"
     return "one token has no later one" if subject.T == 1 else ""
 
 
-def _slopes(subject):
+def _slopes(subject: Subject) -> Iterator[tuple[int, Tensor]]:
     """For some rows t, the largest slope (T,) of the context against each token."""
     module, x = subject.copy(), subject.x().requires_grad_()
     context = context_of(module, x)
@@ -79,7 +84,7 @@ def _slopes(subject):
         yield t, slopes.abs().amax(dim=(0, 2))
 
 
-def all_features_read(subject):
+def all_features_read(subject: Subject) -> Result:
     """Each output feature, and each head's weights, read every input feature."""
     module, x = subject.copy(), subject.x().requires_grad_()
     context = context_of(module, x)
@@ -105,7 +110,7 @@ def all_features_read(subject):
     return passes(f"all {subject.d_in} input features are read everywhere")
 
 
-def no_weight_on_the_future(subject):
+def no_weight_on_the_future(subject: Subject) -> Result:
     """Weights that are returned are 0 above the diagonal."""
     if reason := _no_future(subject):
         return skip(reason)
@@ -118,7 +123,7 @@ def no_weight_on_the_future(subject):
     return passes("later tokens have weight 0.0000")
 
 
-def rows_sum_to_one(subject):
+def rows_sum_to_one(subject: Subject) -> Result:
     """Weights that are returned are a distribution, row by row."""
     weights = weights_of(subject.copy(), subject.x())
     if weights is None:
@@ -130,7 +135,7 @@ def rows_sum_to_one(subject):
     return passes("every row sums to 1.0000")
 
 
-def order_of_tokens(subject):
+def order_of_tokens(subject: Subject) -> Result:
     """Without positions, the order of the tokens that a row sees changes nothing."""
     if subject.positions:
         return skip("positions=True")
@@ -151,7 +156,7 @@ def order_of_tokens(subject):
     return passes(f"shuffled tokens move {what} by 0.0000")
 
 
-def texts_apart(subject):
+def texts_apart(subject: Subject) -> Result:
     """A text's rows don't depend on the other texts of the batch."""
     module, x = subject.copy(), subject.x()
     together = context_of(module, x)

@@ -9,12 +9,20 @@ grows with the query weights as softmax says, the faster the smaller the divisor
 
 import itertools
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
-from helpers.checks.audit_subject import context_of, fails, passes, skip
+from helpers.checks.audit_subject import (
+    Result,
+    Subject,
+    context_of,
+    fails,
+    passes,
+    skip,
+)
 
 NAMES = (
     ("W_query", "W_key"),
@@ -34,18 +42,18 @@ class Projections:
     ``readers`` are the modules that these weights work in; each is called with x.
     """
 
-    queries: torch.Tensor
-    keys: torch.Tensor
-    biases: list
+    queries: Tensor
+    keys: Tensor
+    biases: list[Tensor]
     heads: int
-    readers: list
+    readers: Sequence[nn.Module]
 
     @property
-    def head_dim(self):
+    def head_dim(self) -> int:
         return self.queries.shape[0] // self.heads
 
 
-def scale(subject):
+def scale(subject: Subject) -> Result:
     """The scores are divided by the square root of the width of one head."""
     if subject.T < 2:
         return skip("one token has no rival")
@@ -70,7 +78,7 @@ def scale(subject):
     return passes(f"divides by {divisor:.2f} = √D, D = {D}")
 
 
-def _projections(module, num_heads):
+def _projections(module: nn.Module, num_heads: int | None) -> Iterator[Projections]:
     for part in module.modules():
         heads = num_heads or next(
             (h for name in HEADS if type(h := getattr(part, name, None)) is int), 1
@@ -84,17 +92,18 @@ def _projections(module, num_heads):
             continue
         for names in NAMES:
             layers = [getattr(part, name, None) for name in names]
-            if all(isinstance(layer, nn.Linear) for layer in layers):
-                weights = [layer.weight.data for layer in layers]
-                biases = [one.bias.data for one in layers if one.bias is not None]
-                yield Projections(*weights, biases, heads, layers)
-            elif all(
-                isinstance(one, nn.Parameter) and one.dim() == 2 for one in layers
-            ):
-                yield Projections(*(one.data.T for one in layers), [], heads, [])
+            linear = [one for one in layers if isinstance(one, nn.Linear)]
+            plain = [one for one in layers if isinstance(one, nn.Parameter)]
+            if len(linear) == 2:
+                queries, keys = (one.weight.data for one in linear)
+                biases = [one.bias.data for one in linear if one.bias is not None]
+                yield Projections(queries, keys, biases, heads, linear)
+            elif len(plain) == 2 and all(one.dim() == 2 for one in plain):
+                queries, keys = (one.data.T for one in plain)
+                yield Projections(queries, keys, [], heads, [])
 
 
-def _read_x(subject, module, found):
+def _read_x(subject: Subject, module: nn.Module, found: list[Projections]) -> bool:
     """Whether what the projections are called with is x, as far as can be seen."""
     x, seen = subject.x(seed=3), []
     readers = [one for projections in found for one in projections.readers]
@@ -108,7 +117,9 @@ def _read_x(subject, module, found):
     return all(one.shape == x.shape and torch.equal(one, x) for one in seen)
 
 
-def _divisor(subject, module, found, D):
+def _divisor(
+    subject: Subject, module: nn.Module, found: list[Projections], D: int
+) -> float | None:
     """What the scores are divided by, or None where the rows don't tell."""
     one, other = (subject.x(1, seed=seed)[:1] for seed in (3, 4))
     generator = torch.Generator().manual_seed(5)
@@ -139,7 +150,9 @@ def _divisor(subject, module, found, D):
 
 
 @torch.no_grad()
-def _share(subject, module, mixed, one, other):
+def _share(
+    subject: Subject, module: nn.Module, mixed: Tensor, one: Tensor, other: Tensor
+) -> float | None:
     """How much of the value of ``one`` is in the last row of the mixed text."""
     pure = []
     for token in (one, other):

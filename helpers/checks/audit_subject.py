@@ -3,9 +3,10 @@
 import copy
 import inspect
 import math
+from collections.abc import Callable, Iterator
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from helpers.checks.comparing import sort_of
 
@@ -13,19 +14,20 @@ PASSES, FAILS, SKIPPED = "passes", "FAILS", "not applicable"
 # Rounding in float32 stays below this share of the largest number.
 TOLERANCE = 1e-5
 MOST_PLACES = 8
+Result = tuple[str, str]
 
 
-def passes(reason):
+def passes(reason: str) -> Result:
     """A line's result where all is well, with its reason."""
     return PASSES, reason
 
 
-def fails(reason):
+def fails(reason: str) -> Result:
     """A line's result where the module is wrong, with its reason."""
     return FAILS, reason
 
 
-def skip(reason):
+def skip(reason: str) -> Result:
     """A line's result where it asks nothing of this module, with its reason."""
     return SKIPPED, reason
 
@@ -47,13 +49,23 @@ class Subject:
         make: a function without arguments that makes another such module, or None.
     """
 
-    def __init__(self, module, d_in, context_length, **options):
+    def __init__(
+        self,
+        module: nn.Module,
+        d_in: int,
+        context_length: int,
+        *,
+        causal: bool,
+        positions: bool,
+        num_heads: int | None,
+        make: Callable[[], nn.Module] | None,
+    ) -> None:
         self.module, self.d_in, self.T = module, d_in, context_length
-        self.causal, self.positions = options["causal"], options["positions"]
-        self.num_heads, self.make = options["num_heads"], options["make"]
+        self.causal, self.positions = causal, positions
+        self.num_heads, self.make = num_heads, make
         self.B = 2 if context_length != 2 else 3
 
-    def copy(self):
+    def copy(self) -> nn.Module:
         """A copy in eval mode and at least in float32, without anybody's hooks on it.
 
         What earlier calls left in attributes may carry a graph, which can't be copied.
@@ -69,7 +81,7 @@ class Subject:
             twin = twin.float()
         return twin.eval()
 
-    def x(self, T=None, *, seed=0):
+    def x(self, T: int | None = None, *, seed: int = 0) -> Tensor:
         """Random tokens (B, T, d_in), of the module's dtype and on its device."""
         generator = torch.Generator().manual_seed(seed)
         x = torch.randn(self.B, T or self.T, self.d_in, generator=generator)
@@ -78,7 +90,7 @@ class Subject:
             return x.to(parameter.device, torch.float64 if wide else torch.float32)
         return x
 
-    def places(self, first, last):
+    def places(self, first: int, last: int) -> list[int]:
         """Positions from first to last, all of them or some."""
         count = min(MOST_PLACES, last - first + 1)
         if count < 2:
@@ -87,7 +99,7 @@ class Subject:
         return sorted({round(first + i * step) for i in range(count)})
 
 
-def tensors_in(value):
+def tensors_in(value: object) -> Iterator[Tensor]:
     """The tensors in a value, and in lists, tuples and dicts in it."""
     if isinstance(value, torch.Tensor):
         yield value
@@ -99,7 +111,7 @@ def tensors_in(value):
             yield from tensors_in(one)
 
 
-def context_of(module, x, *, seed=0):
+def context_of(module: nn.Module, x: Tensor, *, seed: int = 0) -> Tensor:
     """What a module makes of x (B, T, d_in): the context (B, T, d_out).
 
     The seed is set before, so that two calls drop alike. The module gets a copy of x:
@@ -120,7 +132,7 @@ def context_of(module, x, *, seed=0):
     return context
 
 
-def weights_of(module, x):
+def weights_of(module: nn.Module, x: Tensor) -> Tensor | None:
     """The weights (..., T, T) that a module returns, asked or unasked; or None.
 
     Raises:
@@ -141,7 +153,7 @@ def weights_of(module, x):
     return weights
 
 
-def largest_change(one, other):
+def largest_change(one: Tensor, other: Tensor) -> tuple[float, bool]:
     """The largest difference of two tensors, and whether it matters.
 
     Returns:
@@ -157,14 +169,14 @@ def largest_change(one, other):
     return change, change <= TOLERANCE * size
 
 
-def number(value):
+def number(value: float) -> str:
     """A number in four decimals, or in powers of ten where these would all be 0."""
     if math.isnan(value):
         return "NaN"
     return f"{value:.4f}" if value == 0 or value >= 5e-4 else f"{value:.0e}"
 
 
-def unregistered(module):
+def unregistered(module: nn.Module) -> Iterator[str]:
     """Names of what a module would learn but not save: parameters out of its sight."""
     for path, part in module.named_modules():
         for name, value in vars(part).items():

@@ -9,7 +9,9 @@ import pathlib
 import sys
 import threading
 import traceback
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 
@@ -34,12 +36,12 @@ class Outcome:
         reseeded: whether it set PyTorch's seed.
     """
 
-    value: object = None
+    value: Any = None
     error: BaseException | None = None
     where: str = ""
     hung: bool = False
     printed: str = ""
-    changed: tuple = ()
+    changed: tuple[str, ...] = ()
     reseeded: bool = False
 
 
@@ -50,15 +52,21 @@ class _Stopped(BaseException):
 class _FirstOfIt(io.TextIOBase):
     """A file that keeps the start of what is written, however much comes."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.text = ""
 
-    def write(self, text):
+    def write(self, text: str) -> int:
         self.text += text[: MOST_PRINTED - len(self.text)]
         return len(text)
 
 
-def call(function, arguments, *, run, seconds=SECONDS):
+def call(
+    function: Callable[..., Any],
+    arguments: dict[str, Any],
+    *,
+    run: Callable[..., Any],
+    seconds: float = SECONDS,
+) -> Outcome:
     """Call a function with copies of its arguments; nothing it does gets out.
 
     Args:
@@ -90,11 +98,13 @@ def call(function, arguments, *, run, seconds=SECONDS):
     )
 
 
-def _within(seconds, work):
+def _within(
+    seconds: float, work: Callable[[], Any]
+) -> tuple[Any, BaseException | None] | None:
     """What the work returned and raised; None if it had to be stopped."""
-    done = []
+    done: list[tuple[Any, BaseException | None]] = []
 
-    def target():
+    def target() -> None:
         try:
             done.append((work(), None))
         except _Stopped:
@@ -107,14 +117,14 @@ def _within(seconds, work):
     thread.join(seconds)
     if thread.is_alive():
         ctypes.pythonapi.PyThreadState_SetAsyncExc(
-            ctypes.c_ulong(thread.ident), ctypes.py_object(_Stopped)
+            ctypes.c_ulong(thread.ident or 0), ctypes.py_object(_Stopped)
         )
         thread.join(1)
         return None
     return done[0]
 
 
-def _where(error):
+def _where(error: BaseException | None) -> str:
     """The last line of the reader's own code on the way to the error."""
     if error is None:
         return ""
@@ -126,11 +136,12 @@ def _where(error):
     ]
     if not theirs:
         return ""
-    line = linecache.getline(theirs[-1].filename, theirs[-1].lineno).strip()
-    return f"line {theirs[-1].lineno}: {line}" if line else f"line {theirs[-1].lineno}"
+    number = theirs[-1].lineno or 0
+    line = linecache.getline(theirs[-1].filename, number).strip()
+    return f"line {number}: {line}" if line else f"line {number}"
 
 
-def same(one, other):
+def same(one: Any, other: Any) -> bool:
     """Whether two values are equal to the last bit: tensors, modules, plain values."""
     if isinstance(one, torch.nn.Module):
         return type(one) is type(other) and same(

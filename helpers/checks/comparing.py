@@ -1,9 +1,12 @@
 """Where a result differs from the expected one, and in what."""
 
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
+from torch import Tensor
 
 ABSOLUTE, RELATIVE = 1e-5, 1e-4
 MOST_SHOWN = 20
@@ -23,12 +26,12 @@ class Difference:
 
     kind: str
     part: str
-    yours: object
-    expected: object
-    index: tuple | None = None
+    yours: Any
+    expected: Any
+    index: tuple[int, ...] | None = None
 
 
-def difference(expected, yours, part=""):
+def difference(expected: Any, yours: Any, part: str = "") -> Difference | None:
     """The first thing in which a result differs from the expected one.
 
     Args:
@@ -40,7 +43,7 @@ def difference(expected, yours, part=""):
         found: a Difference, or None where they agree. Tensors of any floating-point
             type agree when their numbers do; a list agrees with a tuple.
     """
-    if isinstance(expected, torch.Tensor):
+    if isinstance(expected, Tensor):
         return _tensor_difference(expected, yours, part)
     if isinstance(expected, dict):
         if not isinstance(yours, dict) or yours.keys() != expected.keys():
@@ -54,13 +57,13 @@ def difference(expected, yours, part=""):
             return Difference("shape", part, yours, expected)
         pairs = [(part, *both) for both in zip(expected, yours, strict=True)]
         inner = _first(pairs)
-        if inner is None or isinstance(inner.expected, torch.Tensor):
+        if inner is None or isinstance(inner.expected, Tensor):
             return inner
         return Difference(inner.kind, part, yours, expected)
     return _plain_difference(expected, yours, part)
 
 
-def name_parts(value, names):
+def name_parts(value: Any, names: Sequence[str]) -> Any:
     """A result of several parts as a dict, so that a difference names its part.
 
     What comes later in a result was often computed before, as in context, weights. So
@@ -80,13 +83,13 @@ def name_parts(value, names):
     return value
 
 
-def _first(pairs):
+def _first(pairs: Iterable[tuple[str, Any, Any]]) -> Difference | None:
     found = (difference(expected, yours, part) for part, expected, yours in pairs)
     return next((one for one in found if one is not None), None)
 
 
-def _plain_difference(expected, yours, part):
-    if isinstance(yours, torch.Tensor) and yours.dim() == 0:
+def _plain_difference(expected: Any, yours: Any, part: str) -> Difference | None:
+    if isinstance(yours, Tensor) and yours.dim() == 0:
         yours = yours.item()
     wanted = (int, float) if isinstance(expected, float) else type(expected)
     fits = isinstance(yours, wanted)
@@ -103,8 +106,8 @@ def _plain_difference(expected, yours, part):
     return None if equal else Difference("values", part, yours, expected)
 
 
-def _tensor_difference(expected, yours, part):
-    if not isinstance(yours, torch.Tensor) or yours.layout != torch.strided:
+def _tensor_difference(expected: Tensor, yours: Any, part: str) -> Difference | None:
+    if not isinstance(yours, Tensor) or yours.layout != torch.strided:
         return Difference("type", part, yours, expected)
     if yours.shape != expected.shape:
         return Difference("shape", part, yours, expected)
@@ -119,7 +122,7 @@ def _tensor_difference(expected, yours, part):
     return Difference("values", part, yours, expected, index)
 
 
-def _sort(tensor):
+def _sort(tensor: Tensor) -> str:
     """Whether a tensor holds truth values, whole, complex or other numbers."""
     if tensor.dtype == torch.bool:
         return "boolean"
@@ -128,7 +131,7 @@ def _sort(tensor):
     return "floating-point" if tensor.is_floating_point() else "integer"
 
 
-def _agree(yours, expected):
+def _agree(yours: Tensor, expected: Tensor) -> Tensor:
     if not expected.is_floating_point():
         return yours == expected
     yours, expected = yours.double(), expected.double()
@@ -137,7 +140,7 @@ def _agree(yours, expected):
     return torch.where(expected.isfinite(), near, (yours == expected) | both_nan)
 
 
-def describe(value, index=None):
+def describe(value: Any, index: tuple[int, ...] | None = None) -> str:
     """A value in a few lines: its numbers where they are few, else its shape.
 
     Args:
@@ -147,7 +150,7 @@ def describe(value, index=None):
     Returns:
         text: a string.
     """
-    if isinstance(value, torch.Tensor):
+    if isinstance(value, Tensor):
         return _describe_tensor(value, index)
     if isinstance(value, torch.nn.Module):
         return f"a module {type(value).__name__}"
@@ -164,7 +167,7 @@ def describe(value, index=None):
     return f"an object of type {type(value).__name__}"
 
 
-def _describe_tensor(value, index):
+def _describe_tensor(value: Tensor, index: tuple[int, ...] | None) -> str:
     shape = tuple(value.shape)
     value = value.detach()
     if value.layout != torch.strided:
@@ -179,7 +182,7 @@ def _describe_tensor(value, index):
     return _nested(value.tolist(), value.dim())
 
 
-def _nested(numbers, depth, level=1):
+def _nested(numbers: Any, depth: int, level: int = 1) -> str:
     """Nested lists; a matrix has a row a line."""
     if depth == 0:
         return describe(numbers)
@@ -188,11 +191,11 @@ def _nested(numbers, depth, level=1):
     return f"[{separator.join(inner)}]"
 
 
-def sort_of(value):
+def sort_of(value: Any) -> str:
     """What kind of thing a value is, in words."""
     if value is None:
         return "None"
-    if isinstance(value, torch.Tensor):
+    if isinstance(value, Tensor):
         if value.layout != torch.strided:
             return "a sparse tensor"
         article = "an" if _sort(value) == "integer" else "a"

@@ -1,11 +1,12 @@
 """An exercise: its reference, its inputs, the known mistakes, and how it is checked."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from helpers.checks import verdict
-from helpers.checks.calling import SECONDS, call
-from helpers.checks.comparing import difference, name_parts
+from helpers.checks.calling import SECONDS, Outcome, call
+from helpers.checks.comparing import Difference, difference, name_parts
 
 
 @dataclass(frozen=True)
@@ -19,8 +20,8 @@ class Case:
     """
 
     name: str
-    arguments: dict
-    shown: dict | None = None
+    arguments: dict[str, Any]
+    shown: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -34,16 +35,16 @@ class Mistake:
     """
 
     name: str
-    function: Callable
+    function: Callable[..., Any]
     why: str
 
 
-def plain_call(function, *arguments):
+def plain_call(function: Callable[..., Any], *arguments: Any) -> Any:
     """Call a function and hand its result on."""
     return function(*arguments)
 
 
-def attempted(value):
+def attempted(value: Any) -> Any:
     """Hand a value on, unless it is what a stub returns.
 
     Raises:
@@ -72,13 +73,13 @@ class Exercise:
     """
 
     name: str
-    returns: dict
-    reference: Callable
-    cases: Callable
-    mistakes: tuple
-    run: Callable = plain_call
+    returns: dict[str, str]
+    reference: Callable[..., Any]
+    cases: Callable[[], Sequence[Case]]
+    mistakes: tuple[Mistake, ...]
+    run: Callable[..., Any] = plain_call
 
-    def check(self, attempt, *, seconds=SECONDS):
+    def check(self, attempt: Any, *, seconds: float = SECONDS) -> verdict.Verdict:
         """Print a verdict on a solution; never raise on the reader's mistakes.
 
         Args:
@@ -92,7 +93,7 @@ class Exercise:
         print(found.text)
         return found
 
-    def examine(self, attempt, seconds=SECONDS):
+    def examine(self, attempt: Any, seconds: float = SECONDS) -> verdict.Verdict:
         """Find the verdict without printing it; arguments as for check."""
         title = getattr(attempt, "__name__", self.name)
         if attempt is None or attempt is ...:
@@ -127,7 +128,9 @@ class Exercise:
         passed = len(cases) - len(failures)
         return verdict.wrong(self.name, title, self.returns, failures, passed, mistake)
 
-    def _recognised(self, cases, outcomes):
+    def _recognised(
+        self, cases: Sequence[Case], outcomes: list[Outcome]
+    ) -> Mistake | None:
         if all(outcome.error is not None for outcome in outcomes):
             return None  # any code that fails everywhere would look alike
         for mistake in self.mistakes:
@@ -139,11 +142,11 @@ class Exercise:
                 return mistake
         return None
 
-    def _result(self, function, case):
+    def _result(self, function: Callable[..., Any], case: Case) -> Outcome:
         return call(function, case.arguments, run=self.run)
 
 
-def _is_a_stub(outcome):
+def _is_a_stub(outcome: Outcome) -> bool:
     value = outcome.value
     if isinstance(value, tuple) and value:
         return all(one is None or one is ... for one in value)
@@ -151,20 +154,20 @@ def _is_a_stub(outcome):
     return nothing or isinstance(outcome.error, NotImplementedError)
 
 
-def _gives_none(outcome):
+def _gives_none(outcome: Outcome) -> bool:
     if outcome.error is not None:
         return outcome.error.args == (None,)
     return outcome.value is None
 
 
-def _stub(): ...
+def _stub() -> None: ...
 
 
-def _documented_stub():
+def _documented_stub() -> None:
     """Do nothing, as a stub with a docstring does."""
 
 
-def _is_written(attempt):
+def _is_written(attempt: Any) -> bool:
     """Whether a function, or a layer's forward, holds more than a docstring."""
     function = attempt.__dict__.get("forward") if isinstance(attempt, type) else attempt
     code = getattr(function, "__code__", None)
@@ -172,7 +175,9 @@ def _is_written(attempt):
     return code is not None and code.co_code not in stubs
 
 
-def _failure(right, outcome, names):
+def _failure(
+    right: Outcome, outcome: Outcome, names: list[str]
+) -> Difference | BaseException | None:
     """A Difference, the outcome's error, or None where all is well."""
     if outcome.error is not None:
         return outcome.error
@@ -182,7 +187,7 @@ def _failure(right, outcome, names):
     return difference(expected, yours)
 
 
-def _alike(mistaken, outcome):
+def _alike(mistaken: Outcome, outcome: Outcome) -> bool:
     """Whether a known mistake and the reader's function do the same."""
     if mistaken.error is not None or outcome.error is not None:
         return type(mistaken.error) is type(outcome.error)

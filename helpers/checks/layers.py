@@ -1,11 +1,14 @@
 """How checks use a reader's layer: known weights go in, what it does comes out."""
 
+from typing import Any
+
 import torch
+from torch import Tensor, nn
 
 from helpers.checks.exercise import attempted
 
 
-def with_parameters(layer, parameters):
+def with_parameters(layer: nn.Module, parameters: dict[str, Tensor]) -> nn.Module:
     """Give a layer known weights; what it has beyond them becomes 1.
 
     Args:
@@ -36,7 +39,7 @@ def with_parameters(layer, parameters):
     return layer
 
 
-def first_output(layer, *inputs):
+def first_output(layer: nn.Module, *inputs: Any) -> Any:
     """Call a layer as its stub would be called; see whether it was written at all.
 
     Raises:
@@ -45,6 +48,6 @@ def first_output(layer, *inputs):
     return attempted(layer(*inputs))
 
 
-def repeats(layer, *inputs):
+def repeats(layer: nn.Module, *inputs: Any) -> bool:
     """Whether two calls of a layer give the same numbers."""
     return torch.equal(layer(*inputs), layer(*inputs))

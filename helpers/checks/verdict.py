@@ -1,11 +1,17 @@
 """What a check says: one short text for each kind of finding."""
 
 import textwrap
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from helpers.checks.comparing import Difference, describe, sort_of
+
+if TYPE_CHECKING:  # an exercise is told by its verdict, which is made here
+    from helpers.checks.calling import Outcome
+    from helpers.checks.exercise import Case, Mistake
 
 WIDTH = 80
 MOST_OF_AN_ERROR = 300
@@ -31,22 +37,22 @@ class Verdict:
     text: str
     mistake: str | None = None
     case: str | None = None
-    yours: object = field(default=None, repr=False)
-    expected: object = field(default=None, repr=False)
+    yours: Any = field(default=None, repr=False)
+    expected: Any = field(default=None, repr=False)
 
     @property
-    def ok(self):
+    def ok(self) -> bool:
         """Whether the solution is right."""
         return self.kind == "right"
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.text
 
-    def _ipython_display_(self):
+    def _ipython_display_(self) -> None:
         """Nothing more: the check has printed the text already."""
 
 
-def no_function(exercise, attempt):
+def no_function(exercise: str, attempt: object) -> Verdict:
     """The verdict on a value where a function was to be handed over."""
     lines = [
         f"✗ {exercise}: this is {sort_of(attempt)}, not a function.",
@@ -56,7 +62,7 @@ def no_function(exercise, attempt):
     return _verdict(exercise, "type", lines)
 
 
-def not_attempted(exercise, title):
+def not_attempted(exercise: str, title: str) -> Verdict:
     """The verdict on a stub."""
     lines = [
         f"○ {title}: not attempted yet.",
@@ -66,7 +72,7 @@ def not_attempted(exercise, title):
     return _verdict(exercise, "not attempted", lines)
 
 
-def nothing_returned(exercise, title):
+def nothing_returned(exercise: str, title: str) -> Verdict:
     """The verdict on code that ends without a result."""
     lines = [
         f"✗ {title}: returns None.",
@@ -75,7 +81,7 @@ def nothing_returned(exercise, title):
     return _verdict(exercise, "type", lines)
 
 
-def hung(exercise, title, case, seconds):
+def hung(exercise: str, title: str, case: "Case", seconds: float) -> Verdict:
     """The verdict on a function that had to be stopped."""
     lines = [
         f"✗ {title}: stopped after {seconds:g} seconds.",
@@ -86,7 +92,13 @@ def hung(exercise, title, case, seconds):
     return _verdict(exercise, "hung", lines, case=case.name)
 
 
-def right(exercise, title, cases, known, outcomes):
+def right(
+    exercise: str,
+    title: str,
+    cases: "Sequence[Case]",
+    known: int,
+    outcomes: "Sequence[Outcome]",
+) -> Verdict:
     """The verdict on right results: good, unless a call leaves something behind.
 
     Args:
@@ -108,7 +120,14 @@ def right(exercise, title, cases, known, outcomes):
     return _verdict(exercise, "right", [*lines, *_notes(outcomes)])
 
 
-def wrong(exercise, title, returns, failures, passed, mistake):
+def wrong(
+    exercise: str,
+    title: str,
+    returns: dict[str, str],
+    failures: "Sequence[tuple[Case, Outcome, Difference | BaseException]]",
+    passed: int,
+    mistake: "Mistake | None",
+) -> Verdict:
     """The verdict on wrong results.
 
     Args:
@@ -141,12 +160,12 @@ def wrong(exercise, title, returns, failures, passed, mistake):
     return _verdict(exercise, kind, [*lines, *_notes(outcomes)], **details)
 
 
-def _verdict(exercise, kind, lines, **details):
+def _verdict(exercise: str, kind: str, lines: list[str], **details: Any) -> Verdict:
     text = "\n".join(_wrapped(line) for line in lines)
     return Verdict(exercise, kind, text, **details)
 
 
-def _what(found, returns):
+def _what(found: Difference, returns: dict[str, str]) -> str:
     """The first line on a Difference that no known mistake explains."""
     part = f"{found.part}: " if found.part else ""
     if found.kind in ("type", "shape") and isinstance(found.expected, tuple):
@@ -177,12 +196,12 @@ def _what(found, returns):
     return f"{part}the values are wrong."
 
 
-def _listed(names):
+def _listed(names: Iterable[str]) -> str:
     *first, last = names
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def _letters(found, returns):
+def _letters(found: Difference, returns: dict[str, str]) -> str:
     letters = returns.get(found.part)
     if letters is None and len(returns) == 1:
         letters = next(iter(returns.values()))
@@ -191,12 +210,12 @@ def _letters(found, returns):
     return f"{letters} = "
 
 
-def _failure(outcome, found):
+def _failure(outcome: "Outcome", found: Difference | BaseException) -> list[str]:
     """What came on the failing input, beside what was expected; or the error."""
-    if outcome.error is not None:
+    if isinstance(found, BaseException):
         where = [f"    in {outcome.where}"] if outcome.where else []
-        kind = type(outcome.error).__name__
-        message = " ".join(str(outcome.error).split())
+        kind = type(found).__name__
+        message = " ".join(str(found).split())
         lines = textwrap.wrap(f"{kind}: {message[:MOST_OF_AN_ERROR]}", WIDTH - 4)
         return [*(f"    {line}" for line in lines), *where]
     part = f" ({found.part})" if found.part else ""
@@ -206,14 +225,14 @@ def _failure(outcome, found):
     ]
 
 
-def _wrapped(line):
+def _wrapped(line: str) -> str:
     """A sentence in lines of at most WIDTH; numbers, further in, stay as they are."""
     if line.startswith("    "):
         return line
     return textwrap.fill(line, WIDTH, subsequent_indent="  ", break_long_words=False)
 
 
-def _harm(outcomes):
+def _harm(outcomes: "Sequence[Outcome]") -> list[str]:
     """What the calls left behind that a caller would suffer from."""
     changed = sorted({name for outcome in outcomes for name in outcome.changed})
     lines = []
@@ -230,7 +249,7 @@ def _harm(outcomes):
     return lines
 
 
-def _notes(outcomes):
+def _notes(outcomes: "Sequence[Outcome]") -> list[str]:
     """What is worth a word in any verdict."""
     printed = next((one.printed for one in outcomes if one.printed.strip()), "")
     lines = []
@@ -240,7 +259,7 @@ def _notes(outcomes):
     return lines
 
 
-def _arguments(case):
+def _arguments(case: "Case") -> list[str]:
     return [
         line
         for name, value in (case.shown or case.arguments).items()
@@ -248,7 +267,7 @@ def _arguments(case):
     ]
 
 
-def _labelled(label, text):
+def _labelled(label: str, text: str) -> list[str]:
     """A label and lines of text under each other, four spaces in."""
     first, *rest = text.split("\n")
     margin = " " * (len(label) + 7)

@@ -1,21 +1,24 @@
 """Attention weights as lines between queries and keys, and as a map."""
 
+from collections.abc import Sequence
+
 import torch
+from torch import Tensor
 
 from helpers import validation
 from helpers.views.base import Table, View
 
 
 def attention_view(
-    tokens,
-    weights,
+    tokens: Sequence[str],
+    weights: Tensor | list[Tensor] | tuple[Tensor, ...],
     *,
-    keys=None,
-    mask=None,
-    layers=None,
-    heads=None,
-    title="Attention weights",
-):
+    keys: Sequence[str] | None = None,
+    mask: Tensor | None = None,
+    layers: Sequence[str] | None = None,
+    heads: Sequence[str] | None = None,
+    title: str = "Attention weights",
+) -> View:
     """Show where each query looks: lines as wide as their weights, and a map.
 
     Pointing at a token, or reaching it by the keyboard, leaves its lines and numbers
@@ -71,7 +74,7 @@ def attention_view(
     )
 
 
-def _names(name, names, letter, size):
+def _names(name: str, names: Sequence[str], letter: str, size: int) -> list[str]:
     """That many names, one for each place along one of the weights' axes."""
     names = [str(one) for one in names]
     if len(names) != size:
@@ -82,7 +85,7 @@ def _names(name, names, letter, size):
     return names
 
 
-def _distinct(name, names, letter, size):
+def _distinct(name: str, names: Sequence[str], letter: str, size: int) -> list[str]:
     """Names for a menu, whose options must differ."""
     names = _names(name, names, letter, size)
     if len(set(names)) < size:
@@ -90,7 +93,7 @@ def _distinct(name, names, letter, size):
     return names
 
 
-def _as_layers(weights):
+def _as_layers(weights: Tensor | list[Tensor] | tuple[Tensor, ...]) -> Tensor:
     """The weights as (L, H, T, S) float32 on the CPU."""
     if isinstance(weights, (list, tuple)):
         weights = _stacked(weights)
@@ -110,7 +113,7 @@ def _as_layers(weights):
     return weights.reshape([1] * (4 - weights.dim()) + list(weights.shape))
 
 
-def _stacked(layers):
+def _stacked(layers: Sequence[Tensor]) -> Tensor:
     """A list of (H, T, S) or (1, H, T, S) as one tensor (L, H, T, S)."""
     for layer in layers:
         validation.require_tensor("each of weights", layer)

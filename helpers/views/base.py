@@ -13,7 +13,9 @@ import json
 import math
 import pathlib
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 IMPORT = re.compile(r'^import \{[^}]*\} from "\./([a-z_]+)\.js";\n', re.MULTILINE)
@@ -52,12 +54,12 @@ class Table:
     """
 
     caption: str
-    cells: list
-    columns: list | None = None
-    rows: list | None = None
+    cells: Sequence[Sequence[object]]
+    columns: Sequence[object] | None = None
+    rows: Sequence[object] | None = None
     decimals: int = 4
 
-    def to_html(self):
+    def to_html(self) -> str:
         """The table as HTML; every text in it is escaped."""
         lines = [f"<table><caption>{html.escape(self.caption)}</caption>"]
         if self.columns is not None:
@@ -86,14 +88,23 @@ class View:
         summary: what stands over the tables, folded up or not.
     """
 
-    def __init__(self, module, title, state, tables, *, decimals=4, summary=SUMMARY):
+    def __init__(
+        self,
+        module: str,
+        title: str,
+        state: dict[str, Any],
+        tables: Iterable[Table],
+        *,
+        decimals: int = 4,
+        summary: str = SUMMARY,
+    ) -> None:
         self.module, self.title, self.state = module, title, state
         self.tables, self.decimals, self.summary = tuple(tables), decimals, summary
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<view {self.module}: {self.title}>"
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         return _assemble(
             self.module,
             _text(self.title),
@@ -103,7 +114,7 @@ class View:
         )
 
 
-def _assemble(module, title, summary, tables, state):
+def _assemble(module: str, title: str, summary: str, tables: str, state: str) -> str:
     """A view's HTML, of texts that are escaped already."""
     script = bundle(module)
     key = hashlib.sha256(f"{script}{state}".encode()).hexdigest()[:12]
@@ -118,7 +129,7 @@ def _assemble(module, title, summary, tables, state):
     )
 
 
-def rebuild(stored):
+def rebuild(stored: str) -> str:
     """Put today's modules into a stored view; its state and its words stay.
 
     Args:
@@ -136,7 +147,7 @@ def rebuild(stored):
     return _assemble(*found.group("module", "title", "summary", "tables", "state"))
 
 
-def to_json(value, decimals=4):
+def to_json(value: object, decimals: int = 4) -> str:
     """Write a state as JSON whose text is the same on every machine.
 
     Floating-point numbers get a fixed number of decimals, so that a comparison knows
@@ -168,7 +179,7 @@ def to_json(value, decimals=4):
 
 
 @functools.cache
-def bundle(name):
+def bundle(name: str) -> str:
     """The text of an ES module and of all that it imports, each file once.
 
     Args:
@@ -177,9 +188,10 @@ def bundle(name):
     Returns:
         script: a module without imports and exports.
     """
-    texts, seen = [], set()
+    texts: list[str] = []
+    seen: set[str] = set()
 
-    def visit(one):
+    def visit(one: str) -> None:
         if one in seen:
             return
         seen.add(one)
@@ -193,7 +205,7 @@ def bundle(name):
     return "\n".join(texts)
 
 
-def _text(value, decimals=4):
+def _text(value: object, decimals: int = 4) -> str:
     if isinstance(value, float):
         value = f"{value:z.{decimals}f}"
     return html.escape(str(value))

@@ -1,6 +1,9 @@
 """Dropout on a matrix of weights, draw by draw."""
 
+from collections.abc import Sequence
+
 import torch
+from torch import Tensor
 
 from helpers import validation
 from helpers.views.base import Table, View
@@ -8,7 +11,9 @@ from helpers.views.base import Table, View
 PROBABILITIES = [tenths / 10 for tenths in range(10)]
 
 
-def dropout_sampler(weights, names, p=0.5, seed=123):
+def dropout_sampler(
+    weights: Tensor, names: Sequence[str], p: float = 0.5, seed: int = 123
+) -> View:
     """Draw masks for a matrix of weights, and watch what stays the same on average.
 
     The view shows one draw, in train or in eval mode, and the mean over all draws

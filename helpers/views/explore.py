@@ -6,18 +6,30 @@ import itertools
 import math
 import numbers
 import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import ModuleType
+from typing import Any
 
 from helpers import validation
 from helpers.views.base import Table, View
 from helpers.views.frame_html import to_html
-from helpers.views.frames import on_one_scale, parts_of, summary, table_of
+from helpers.views.frames import Frame, on_one_scale, parts_of, summary, table_of
 
 MOST_FRAMES = 60
 WIDGET = "application/vnd.jupyter.widget-view+json"
 BOX = "aos-explore"  # explore.js knows the box by this class
+Value = float | str
+Choices = Mapping[str, Sequence[Value]]
 
 
-def explore(function, /, *, title, decimals=4, **choices):
+def explore(
+    function: Callable[..., Any],
+    /,
+    *,
+    title: str,
+    decimals: int = 4,
+    **choices: Iterable[Value],
+) -> View:
     """Show what a function returns for every combination of some choices.
 
     On a page, and wherever BOOK_STATIC is set, the frames are computed in advance. In a
@@ -63,7 +75,9 @@ class Experiment(View):
         decimals: digits behind the point.
     """
 
-    def __init__(self, function, title, choices, decimals):
+    def __init__(
+        self, function: Callable[..., Any], title: str, choices: Choices, decimals: int
+    ) -> None:
         self.function, self.choices = function, choices
         combinations = list(itertools.product(*choices.values()))
         self.frames = [self._frame(one, decimals) for one in combinations]
@@ -75,9 +89,9 @@ class Experiment(View):
         state = {"choices": named, "frames": shown}
         tables = _tables(choices, combinations, shown)
         super().__init__("explore", title, state, tables, decimals=decimals)
-        self._box = None
+        self._box: Any = None
 
-    def widget(self):
+    def widget(self) -> Any:
         """The ipywidgets box whose sliders call the function; None without ipywidgets.
 
         Returns:
@@ -91,7 +105,7 @@ class Experiment(View):
             self._box = self._make_box(ipywidgets)
         return self._box
 
-    def _make_box(self, ipywidgets):
+    def _make_box(self, ipywidgets: ModuleType) -> Any:
         sliders = [
             ipywidgets.SelectionSlider(
                 options=[(str(value), value) for value in values],
@@ -103,7 +117,7 @@ class Experiment(View):
         ]
         shown = ipywidgets.HTML(to_html(self.state["frames"][0]))
 
-        def update(_):
+        def update(_: object) -> None:
             combination = tuple(slider.value for slider in sliders)
             try:
                 frame = self._frame(combination, self.decimals)
@@ -117,7 +131,7 @@ class Experiment(View):
         title = ipywidgets.HTML(f"<b>{html.escape(self.title)}</b>")
         return ipywidgets.VBox([title, *sliders, shown]).add_class(BOX)
 
-    def _frame(self, combination, decimals):
+    def _frame(self, combination: tuple[Value, ...], decimals: int) -> Frame:
         values = dict(zip(self.choices, combination, strict=True))
         name = getattr(self.function, "__name__", "the function")
         try:
@@ -127,7 +141,7 @@ class Experiment(View):
             error.add_note(f"{name} was called with {pairs}")
             raise
 
-    def _ipython_display_(self):
+    def _ipython_display_(self) -> None:
         """Show the box and, as an output of its own, the view.
 
         In one output JupyterLab would choose the box, and a notebook that is reopened
@@ -145,11 +159,11 @@ class Experiment(View):
         display({"text/html": self._repr_html_()} | text, raw=True)
 
 
-def _checked(choices):
+def _checked(choices: Mapping[str, Iterable[Value]]) -> Choices:
     """The choices as lists of values that can be told apart."""
     if not choices:
         raise ValueError("explore needs at least one choice, such as width=[4, 64]")
-    lists = {}
+    lists: dict[str, list[Value]] = {}
     for name, values in choices.items():
         if isinstance(values, str) or not hasattr(values, "__iter__"):
             raise ValueError(f"{name} must be a list of values, got {values!r}")
@@ -174,7 +188,9 @@ def _checked(choices):
     return lists
 
 
-def _tables(choices, combinations, frames):
+def _tables(
+    choices: Choices, combinations: list[tuple[Value, ...]], frames: list[Frame]
+) -> list[Table]:
     """A row for each combination; then the tables of the first one."""
     found = [_row(frame) for frame in frames]
     columns = list(dict.fromkeys(name for row in found for name in row))
@@ -190,19 +206,20 @@ def _tables(choices, combinations, frames):
     return tables
 
 
-def _row(frame):
+def _row(frame: Frame) -> dict[str, str]:
     """All numbers of a frame by name; a name that comes again is counted."""
-    row, count = {}, collections.Counter()
+    row: dict[str, str] = {}
+    count: collections.Counter[str] = collections.Counter()
     for name, text in itertools.chain.from_iterable(summary(part) for part in frame):
         count[name] += 1
         row[name if count[name] == 1 else f"{name} ({count[name]})"] = text
     return row
 
 
-def _spoken(name):
+def _spoken(name: str) -> str:
     return name.replace("_", " ")
 
 
-def _report(error):
+def _report(error: Exception) -> str:
     notes = getattr(error, "__notes__", [])
     return "\n".join([f"{type(error).__name__}: {error}", *notes])

@@ -1,8 +1,9 @@
 """The frames of an experiment as HTML: what a notebook's kernel shows."""
 
 import html
+from collections.abc import Sequence
 
-from helpers.views.frames import table_of
+from helpers.views.frames import Frame, Part, table_of
 
 # The same colours and dashes as in explore.js.
 LINES = (
@@ -14,21 +15,21 @@ LINES = (
 WIDTH, HEIGHT, LEFT, FOOT = 340, 172, 8, 4  # of a drawing, in pixels
 
 
-def to_html(parts):
+def to_html(parts: Frame) -> str:
     """The parts of a scaled frame as HTML; every text in them is escaped."""
     drawn = "\n".join(HTML[part["kind"]](part) for part in parts)
     return f'<div style="line-height: 1.45">\n{drawn}\n</div>'
 
 
-def _text_html(part):
+def _text_html(part: Part) -> str:
     return f'<p style="white-space: pre-wrap">{html.escape(part["text"])}</p>'
 
 
-def _table_html(part):
+def _table_html(part: Part) -> str:
     return table_of(part).to_html()
 
 
-def _bars_html(part):
+def _bars_html(part: Part) -> str:
     low, high = part["reach"]
     rows = []
     for name, text, value in zip(
@@ -45,7 +46,7 @@ def _bars_html(part):
     return f"<table>{''.join(rows)}</table>"
 
 
-def _line_html(part):
+def _line_html(part: Part) -> str:
     shapes, rows = [], []
     for curve, (colour, dash) in zip(part["curves"], LINES, strict=False):
         stroke = (
@@ -71,7 +72,7 @@ def _line_html(part):
     )
 
 
-def _path(part, y):
+def _path(part: Part, y: Sequence[float | None]) -> str:
     low, high = part["reach"]
     steps, pen = [], "M"
     for place, number in zip(part["places"], y, strict=True):

@@ -2,11 +2,17 @@
 
 import itertools
 import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
+
+from torch import Tensor
 
 from helpers.views.base import Table
 
 MOST_CURVES = 4
+Part = dict[str, Any]
+Frame = list[Part]
 
 
 @dataclass(frozen=True)
@@ -24,15 +30,15 @@ class Line:
             all.
     """
 
-    x: list
-    y: list | dict
+    x: Sequence[float] | Tensor
+    y: Sequence[float] | Tensor | Mapping[str, Sequence[float] | Tensor]
     x_axis: str
     y_axis: str
     log_x: bool = False
     y_limit: float | None = None
 
 
-def parts_of(result, name, decimals):
+def parts_of(result: object, name: str, decimals: int) -> Frame:
     """Turn what a function returned into the parts of a frame.
 
     Args:
@@ -53,7 +59,7 @@ def parts_of(result, name, decimals):
     return [_part(one, f"the result of {name}", decimals) for one in results]
 
 
-def on_one_scale(frames):
+def on_one_scale(frames: Sequence[Frame]) -> list[Frame]:
     """Give bars and curves the same axes in every frame, so that frames compare.
 
     Args:
@@ -67,7 +73,7 @@ def on_one_scale(frames):
     return [[part for part in frame if part is not None] for frame in scaled]
 
 
-def summary(part):
+def summary(part: Part) -> list[tuple[str, str]]:
     """Pairs of a part's names and texts, for one row of a table; a table has none."""
     if part["kind"] in ("text", "number"):
         return [("shown", part["text"])]
@@ -80,7 +86,7 @@ def summary(part):
     ]
 
 
-def table_of(part):
+def table_of(part: Part) -> Table:
     """The Table that a part was made from; its cells are texts."""
     return Table(part["caption"], part["cells"], part["columns"], part["rows"])
 
@@ -88,7 +94,7 @@ def table_of(part):
 # --- from what a function returned ----------------------------------------------------
 
 
-def _part(value, what, decimals):
+def _part(value: object, what: str, decimals: int) -> Part:
     if isinstance(value, str):
         return {"kind": "text", "text": value}
     if isinstance(value, Table):
@@ -101,8 +107,8 @@ def _part(value, what, decimals):
     return {"kind": "number", "text": _written(_number(value, what, kinds), decimals)}
 
 
-def _table(table):
-    def written(values):
+def _table(table: Table) -> Part:
+    def written(values: Sequence[object]) -> list[str]:
         return [_written(one, table.decimals) for one in values]
 
     return {
@@ -114,7 +120,7 @@ def _table(table):
     }
 
 
-def _bars(numbers, what, decimals):
+def _bars(numbers: Mapping[object, object], what: str, decimals: int) -> Part:
     values = [_number(one, f"{what} at {key!r}") for key, one in numbers.items()]
     names = [str(name) for name in numbers]
     if not names or len(set(names)) < len(names):
@@ -123,7 +129,7 @@ def _bars(numbers, what, decimals):
     return {"kind": "bars", "names": names, "values": values, "texts": texts}
 
 
-def _curves(line, what, decimals):
+def _curves(line: Line, what: str, decimals: int) -> Part:
     series = line.y if isinstance(line.y, dict) else {line.y_axis: line.y}
     if not 1 <= len(series) <= MOST_CURVES:
         raise ValueError(
@@ -150,21 +156,21 @@ def _curves(line, what, decimals):
     return {"kind": "line", "x": x, "curves": curves, "decimals": decimals, **axes}
 
 
-def _numbers(values, what):
+def _numbers(values: object, what: str) -> list[float]:
     values = values.tolist() if hasattr(values, "tolist") else values
     if not isinstance(values, (list, tuple, range)):
         raise ValueError(f"{what} must hold numbers, got {type(values).__name__}")
     return [_number(value, what) for value in values]
 
 
-def _number(value, what, kinds="a number"):
+def _number(value: object, what: str, kinds: str = "a number") -> float:
     plain = value.tolist() if hasattr(value, "tolist") else value  # a tensor of one
     if isinstance(plain, bool) or not isinstance(plain, (int, float)):
         raise ValueError(f"{what} must be {kinds}, got {type(value).__name__}")
     return plain
 
 
-def _written(value, decimals):
+def _written(value: object, decimals: int) -> str:
     # "z" turns a rounded negative zero into zero.
     return f"{value:z.{decimals}f}" if isinstance(value, float) else str(value)
 
@@ -172,7 +178,7 @@ def _written(value, decimals):
 # --- on one scale ---------------------------------------------------------------------
 
 
-def _scale(parts):
+def _scale(parts: Sequence[Part | None]) -> Iterator[Part | None]:
     """The same part of every frame, with axes that hold all of them."""
     bars = [part for part in parts if part and part["kind"] == "bars"]
     lines = [part for part in parts if part and part["kind"] == "line"]
@@ -188,22 +194,22 @@ def _scale(parts):
             yield part
 
 
-def _reach(rows):
+def _reach(rows: Iterable[Sequence[float]]) -> list[float]:
     """The smallest and the largest number, with zero among them."""
     numbers = [x for row in rows for x in row if math.isfinite(x)]
     low, high = min([0, *numbers]), max([0, *numbers])
     return [low, high if high > low else low + 1]
 
 
-def _finite(numbers):
+def _finite(numbers: Sequence[float]) -> list[float | None]:
     return [number if math.isfinite(number) else None for number in numbers]
 
 
-def _along(number, part):
+def _along(number: float, part: Part) -> float:
     return math.log(number) if part["log_x"] else number
 
 
-def _drawn(part, reach, start, end):
+def _drawn(part: Part, reach: list[float], start: float, end: float) -> Part:
     """A line whose x are whole numbers from 0 to 10,000, which need no decimals."""
     places = [
         round(10_000 * (_along(number, part) - start) / (end - start))

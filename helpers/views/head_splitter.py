@@ -1,5 +1,9 @@
 """Queries, keys and values are cut into heads, step by step."""
 
+from collections.abc import Callable, Sequence
+
+from torch import Tensor
+
 from helpers import validation
 from helpers.attention import (
     causal_mask,
@@ -11,7 +15,14 @@ from helpers.attention import (
 from helpers.views.base import Table, View
 
 
-def head_splitter(queries, keys, values, num_heads, *, tokens):
+def head_splitter(
+    queries: Tensor,
+    keys: Tensor,
+    values: Tensor,
+    num_heads: int,
+    *,
+    tokens: Sequence[str],
+) -> View:
     """Step through view, transpose, scores, contexts and merge, number by number.
 
     Each number keeps the colour of its head and the frame of its token. The transpose
@@ -49,8 +60,8 @@ def head_splitter(queries, keys, values, num_heads, *, tokens):
         raise ValueError(f"tokens must hold {T} names, got {len(tokens)}")
     tokens = [str(token) for token in tokens]
 
-    def attend(split):
-        return _merged([split(tensor) for tensor in parts.values()], T)
+    def attend(split: Callable[[Tensor], Tensor]) -> Tensor:
+        return _merged(split(queries), split(keys), split(values))
 
     right = attend(lambda x: split_heads(x, num_heads))
     wrong = attend(lambda x: x.reshape(1, num_heads, T, -1))
@@ -78,7 +89,8 @@ def head_splitter(queries, keys, values, num_heads, *, tokens):
     )
 
 
-def _merged(parts, T):
+def _merged(queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
     """Contexts of split queries, keys and values under a causal mask, merged."""
-    context, _ = scaled_dot_product_attention(*parts, mask=causal_mask(T))
+    mask = causal_mask(queries.shape[-2])
+    context, _ = scaled_dot_product_attention(queries, keys, values, mask=mask)
     return merge_heads(context)

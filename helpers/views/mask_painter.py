@@ -1,6 +1,9 @@
 """A mask that is chosen or painted: weights and contexts follow it."""
 
+from collections.abc import Sequence
+
 import torch
+from torch import Tensor
 
 from helpers import validation
 from helpers.attention import causal_mask, scaled_dot_product_attention
@@ -8,8 +11,15 @@ from helpers.views.base import Table, View
 
 
 def mask_painter(
-    inputs, W_query, W_key, W_value, *, words, replacement, replacement_word
-):
+    inputs: Tensor,
+    W_query: Tensor,
+    W_key: Tensor,
+    W_value: Tensor,
+    *,
+    words: Sequence[str],
+    replacement: Tensor,
+    replacement_word: str,
+) -> View:
     """Choose a mask, or paint one, and see which contexts a replaced word moves.
 
     The view shows the weights of one head under no mask, a causal one, a sliding
@@ -41,9 +51,10 @@ def mask_painter(
         raise ValueError(f"words must hold {len(inputs)} names, got {len(words)}")
     words = [str(word) for word in words]
 
-    def attend(x):
-        parts = [x @ matrix for matrix in matrices.values()]
-        return scaled_dot_product_attention(*parts, mask=causal_mask(len(x)))
+    def attend(x: Tensor) -> tuple[Tensor, Tensor]:
+        return scaled_dot_product_attention(
+            x @ W_query, x @ W_key, x @ W_value, mask=causal_mask(len(x))
+        )
 
     context, weights = attend(inputs)
     changes = []
@@ -74,7 +85,9 @@ def mask_painter(
     )
 
 
-def _require_shapes(inputs, matrices, replacement):
+def _require_shapes(
+    inputs: Tensor, matrices: dict[str, Tensor], replacement: Tensor
+) -> None:
     validation.require_rank("inputs", inputs, "T, d_in")
     validation.require_rows("inputs", inputs, "T")
     if inputs.dim() != 2:

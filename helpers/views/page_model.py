@@ -1,14 +1,24 @@
 """A trained language model that runs in the page, with its attention and its heads."""
 
 import base64
+from collections.abc import Mapping, Sequence
 
 import torch
+from torch import Tensor
 
 from helpers import validation
 from helpers.views.base import Table, View
 
 
-def model_in_the_page(config, weights, alphabet, *, prompts, questions, expected):
+def model_in_the_page(
+    config: Mapping[str, int],
+    weights: Mapping[str, Tensor],
+    alphabet: str,
+    *,
+    prompts: Mapping[str, str],
+    questions: Sequence[tuple[str, Mapping[int, str]]],
+    expected: Tensor,
+) -> View:
     """Write with a trained model, look into it, and switch heads off.
 
     The page itself computes what the model predicts: characters one at a time, with

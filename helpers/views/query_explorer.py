@@ -1,13 +1,16 @@
 """A query among keys in the plane: scores, weights and context follow it."""
 
+from collections.abc import Sequence
+
 import torch
+from torch import Tensor
 
 from helpers import validation
 from helpers.attention import softmax
 from helpers.views.base import Table, View
 
 
-def query_explorer(keys, names, query):
+def query_explorer(keys: Tensor, names: Sequence[str], query: Tensor) -> View:
     """Drag a query among keys that are their own values.
 
     The view shows each key's score, its weight by softmax and by a hard maximum, and

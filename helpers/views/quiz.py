@@ -1,11 +1,14 @@
 """A question with answers to choose from; each answer explains itself."""
 
 import hashlib
+from collections.abc import Iterable, Sequence
 
 from helpers.views.base import Table, View
 
+Answer = tuple[str, str]
 
-def quiz(question, *, right, wrong):
+
+def quiz(question: str, *, right: Answer, wrong: Sequence[Answer]) -> View:
     """Ask a question; whichever answer a reader chooses says why it is right or not.
 
     The order of the answers follows from the texts of the question and the answers: it
@@ -55,18 +58,18 @@ def quiz(question, *, right, wrong):
     )
 
 
-def _is_text(value):
+def _is_text(value: object) -> bool:
     return isinstance(value, str) and value.strip() != ""
 
 
-def _require_pair(name, pair):
+def _require_pair(name: str, pair: Answer) -> None:
     if not isinstance(pair, (list, tuple)) or [*map(_is_text, pair)] != [True, True]:
         raise ValueError(
             f"{name} must be a pair of texts with words, (answer, why), got {pair!r}"
         )
 
 
-def _require_differing(answers):
+def _require_differing(answers: Iterable[str]) -> None:
     seen = set()
     for answer in map(str.strip, answers):
         if answer in seen:
@@ -76,6 +79,6 @@ def _require_differing(answers):
         seen.add(answer)
 
 
-def _place(question, answer):
+def _place(question: str, answer: str) -> str:
     """What the answers are sorted by: nothing that a reader could guess."""
     return hashlib.sha256(f"{question}\0{answer}".encode()).hexdigest()

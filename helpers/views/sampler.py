@@ -1,13 +1,16 @@
 """Temperature, top-k and top-p on one row of logits, and draws counted against it."""
 
+from collections.abc import Sequence
+
 import torch
+from torch import Tensor
 
 from helpers import validation
 from helpers.attention import softmax
 from helpers.views.base import Table, View
 
 
-def sampler(logits, characters):
+def sampler(logits: Tensor, characters: Sequence[str]) -> View:
     """Reshape the probabilities of the next character, and draw from them.
 
     Sliders set the temperature, top-k and top-p; the view shows the exact

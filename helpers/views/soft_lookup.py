@@ -1,11 +1,23 @@
 """One word's lookup: its query meets every key, and its context is made of values."""
 
+from collections.abc import Sequence
+
+from torch import Tensor
+
 from helpers import validation
 from helpers.attention import scaled_dot_product_attention
 from helpers.views.base import Table, View
 
 
-def soft_lookup(inputs, W_query, W_key, W_value, words, *, word=0):
+def soft_lookup(
+    inputs: Tensor,
+    W_query: Tensor,
+    W_key: Tensor,
+    W_value: Tensor,
+    words: Sequence[str],
+    *,
+    word: int = 0,
+) -> View:
     """Choose the word that asks, change ``W_query``, and follow every number.
 
     The view shows the word's query and, for each word, its key, score, scaled score,
@@ -60,7 +72,9 @@ def soft_lookup(inputs, W_query, W_key, W_value, words, *, word=0):
     )
 
 
-def _require_shapes(inputs, matrices, words):
+def _require_shapes(
+    inputs: Tensor, matrices: dict[str, Tensor], words: Sequence[str]
+) -> None:
     """inputs (T, d_in), matrices (d_in, ...), queries as wide as keys, T words."""
     validation.require_float(inputs=inputs, **matrices)
     for name, matrix in {"inputs": inputs, **matrices}.items():

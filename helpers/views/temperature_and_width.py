@@ -3,6 +3,7 @@
 import math
 
 import torch
+from torch import Tensor
 
 from helpers import validation
 from helpers.attention import softmax
@@ -14,7 +15,7 @@ MOST_KEYS = 16
 MOST_QUERIES = 8
 
 
-def temperature_and_width(queries, keys):
+def temperature_and_width(queries: Tensor, keys: Tensor) -> View:
     """Widen queries and keys, divide their scores by √D or not, and by a temperature.
 
     The view shows how all scores are spread, the weights of one of the first 8 queries,
@@ -47,26 +48,27 @@ def temperature_and_width(queries, keys):
     with torch.no_grad():
         scores = [queries[..., :D] @ keys[..., :D].mT for D in widths]
     rows = [score.flatten(0, -2)[:MOST_QUERIES] for score in scores]
+    spreads = [float(score.std()) for score in scores]
     state = {
         "widths": widths,
         "count": scores[0].numel(),
         "reach": REACH,
-        "spreads": [float(score.std()) for score in scores],
+        "spreads": spreads,
         "shares": [_shares(*pair) for pair in zip(scores, widths, strict=True)],
         "scores": [row.tolist() for row in rows],
     }
-    table = _table(widths, state["spreads"], [row[0] for row in rows])
+    table = _table(widths, spreads, [row[0] for row in rows])
     return View("temperature_and_width", "Scores of growing width", state, [table])
 
 
-def _shares(scores, D):
+def _shares(scores: Tensor, D: int) -> list[float]:
     """The share of the scores in each bin; √D, the expected spread, is the unit."""
     scores = (scores / math.sqrt(D)).float()
     counts = torch.histc(scores, bins=BINS, min=-REACH, max=REACH)
     return (counts / scores.numel()).tolist()
 
 
-def _table(widths, spreads, rows):
+def _table(widths: list[int], spreads: list[float], rows: list[Tensor]) -> Table:
     """What one query gets at each width, undivided and divided."""
     cells, names = [], []
     for D, spread, scores in zip(widths, spreads, rows, strict=True):

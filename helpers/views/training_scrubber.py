@@ -2,14 +2,21 @@
 
 import math
 import numbers
+from collections.abc import Iterable, Sequence
 
 import torch
+from torch import Tensor
 
 from helpers import validation
 from helpers.views.base import Table, View
 
 
-def training_scrubber(steps, losses, maps, tokens):
+def training_scrubber(
+    steps: Iterable[int],
+    losses: Iterable[float],
+    maps: Tensor | Sequence[Tensor],
+    tokens: Sequence[str],
+) -> View:
     """Go through a training run: its loss at each step, and how the weights changed.
 
     The view shows the map that was kept nearest to the step. Numbers have two decimals,
@@ -61,7 +68,7 @@ def training_scrubber(steps, losses, maps, tokens):
     )
 
 
-def _stacked(maps):
+def _stacked(maps: Tensor | Sequence[Tensor]) -> Tensor:
     for one in maps:
         validation.require_tensor("each of maps", one)
     shapes = sorted({validation.shape_of(one) for one in maps})
@@ -73,14 +80,14 @@ def _stacked(maps):
     return maps
 
 
-def _numbers(losses):
+def _numbers(losses: Iterable[float]) -> list[float]:
     losses = [float(loss) for loss in losses]
     if not all(map(math.isfinite, losses)):
         raise ValueError("losses must be finite")
     return losses
 
 
-def _require_steps(steps, maps, losses):
+def _require_steps(steps: list[int], maps: int, losses: int) -> None:
     whole = all(isinstance(step, numbers.Integral) for step in steps)
     rising = steps == sorted(set(steps))
     if not whole or not rising or len(steps) != maps:

@@ -96,7 +96,8 @@ def _share(contexts, undropped):
 class _Wrong(nn.Module):
     """A causal layer, written so that each mistake changes one method."""
 
-    always = None  # what it takes for qkv_bias, whatever it is given
+    always: bool | None = None  # what it takes for qkv_bias, whatever it is given
+    future: torch.Tensor
 
     def __init__(self, d_in, d_out, context_length, dropout, qkv_bias=False):
         super().__init__()

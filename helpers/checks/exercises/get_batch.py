@@ -1,5 +1,6 @@
 """Exercise of chapter 8: a batch of windows of a text, and their targets."""
 
+import functools
 import itertools
 
 import torch
@@ -119,9 +120,9 @@ def _places(ids, inputs, targets):
         [[place.get(one) for one in row] for row in part.tolist()]
         for part in (inputs, targets)
     )
-    starts = sorted({row[0] for row in inputs} - {None})
+    starts = sorted({row[0] for row in inputs if row[0] is not None})
     in_one_piece = all(
-        None not in row and row == list(range(row[0], row[0] + len(row)))
+        row[0] is not None and row == list(range(row[0], row[0] + len(row)))
         for row in inputs
     )
     pairs = [
@@ -237,13 +238,13 @@ GET_BATCH = Exercise(
         ),
         Mistake(
             "targets that equal the inputs",
-            lambda *arguments: _draw(*arguments, later=0),
+            functools.partial(_draw, later=0),
             "A model learns to repeat what it reads: its loss falls to 0, and it "
             "predicts nothing. A target is the id one place later in the text.",
         ),
         Mistake(
             "targets two places later",
-            lambda *arguments: _draw(*arguments, more=-1, later=2),
+            functools.partial(_draw, more=-1, later=2),
             "A target is the very next id: one place later in the text.",
         ),
         Mistake(
@@ -254,13 +255,13 @@ GET_BATCH = Exercise(
         ),
         Mistake(
             "a last window that is never drawn",
-            lambda *arguments: _draw(*arguments, more=-1),
+            functools.partial(_draw, more=-1),
             "randint leaves out its upper end already. Of N ids, N - T starts leave a "
             "target for each position: 0 to N - T - 1.",
         ),
         Mistake(
             "windows that run over the end of the text",
-            lambda *arguments: _draw(*arguments, more=1),
+            functools.partial(_draw, more=1),
             "Some starts lie so near the end that the last target is missing. Of N "
             "ids, the last start with T targets is N - T - 1.",
         ),
@@ -278,7 +279,7 @@ GET_BATCH = Exercise(
         ),
         Mistake(
             "a generator that is ignored",
-            lambda *arguments: _draw(*arguments[:3], None),
+            lambda ids, batch_size, T, _: _draw(ids, batch_size, T, None),
             "The same seed must give the same batches. Hand the generator on: "
             "torch.randint(..., generator=generator).",
         ),

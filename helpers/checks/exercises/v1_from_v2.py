@@ -79,7 +79,8 @@ def _origin(layer, role, v2):
         if difference(weight, own) is None:
             return f"v2.{name}"
     for name, weight in weights.items():
-        if difference(*(one.flatten().sort()[0] for one in (weight, own))) is None:
+        theirs, mine = (one.flatten().sort()[0] for one in (weight, own))
+        if difference(theirs, mine) is None:
             return f"the numbers of v2.{name} in another order"
     drawn = bool(((own >= 0) & (own < 1)).all())
     return "numbers from 0 to 1, not v2's" if drawn else "other numbers than v2's"
