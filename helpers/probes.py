@@ -4,12 +4,14 @@ At some characters of a story the right one follows from what was told before, a
 a model can be asked a question with one answer. ``LittleWorld`` lists those kinds.
 """
 
-from collections.abc import Callable, Iterable
+import contextlib
+from collections.abc import Callable, Iterable, Iterator
 
 import torch
 from torch import Tensor, nn
 
 from helpers import validation
+from helpers.language_model import TransformerLM
 from helpers.little_world import LittleWorld
 from helpers.ngram import NGramModel
 from helpers.tokenizer import CharTokenizer
@@ -126,6 +128,37 @@ def model_predictions(model: nn.Module, tokenizer: CharTokenizer) -> Predict:
         return logits.softmax(dim=-1).cpu()
 
     return predict
+
+
+@contextlib.contextmanager
+def silenced(model: TransformerLM, layer: int, head: int) -> Iterator[None]:
+    """Inside the ``with`` block, one head adds nothing to what the model computes.
+
+    Args:
+        model: a ``TransformerLM``.
+        layer: which block, from 0.
+        head: which of its heads, from 0.
+
+    Raises:
+        ValueError: a layer or a head that the model doesn't have.
+    """
+    sizes = {"layer": len(model.blocks), "head": model.config.num_heads}
+    for name, index in (("layer", layer), ("head", head)):
+        if not 0 <= index < sizes[name]:
+            raise ValueError(f"{name} must be from 0 to {sizes[name] - 1}, got {index}")
+    width = model.config.d_model // model.config.num_heads
+
+    def silence(module: nn.Module, inputs: tuple[Tensor]) -> tuple[Tensor]:
+        context = inputs[0].clone()
+        context[..., head * width : (head + 1) * width] = 0
+        return (context,)
+
+    out_proj = model.blocks[layer].get_submodule("attention.out_proj")
+    hook = out_proj.register_forward_pre_hook(silence)
+    try:
+        yield
+    finally:
+        hook.remove()
 
 
 def ngram_predictions(ngram: NGramModel) -> Predict:

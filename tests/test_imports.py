@@ -24,7 +24,7 @@ MAY_IMPORT = {
     "little_world": {"grammar"},
     "corpus": {"little_world", "validation"},
     "ngram": {"validation"},
-    "probes": {"little_world", "ngram", "tokenizer", "validation"},
+    "probes": {"language_model", "little_world", "ngram", "tokenizer", "validation"},
     "experiments": {
         "batches",
         "corpus",

@@ -6,7 +6,6 @@ import torch
 from helpers import corpus, page_model, probes
 from helpers.batches import Documents
 from helpers.training import evaluate
-from tests.silenced_heads import silenced
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +78,7 @@ def test_what_chapter_9_says_of_its_heads(loaded):
     predict = probes.model_predictions(model, tokenizer)
 
     def right_without(layer, head):
-        with silenced(model, layer, head):
+        with probes.silenced(model, layer, head):
             return probes.accuracy(stories, predict)
 
     whole = probes.accuracy(stories, predict)

@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from helpers import corpus, probes
+from helpers import corpus, page_model, probes
 from helpers.language_model import CharLanguageModel
 from helpers.little_world import LittleWorld
 from helpers.ngram import NGramModel
@@ -135,3 +135,26 @@ def test_what_does_not_fit_is_named():
         probes.accuracy(STORIES[:1], lambda *_: torch.zeros(1, 2))
     with pytest.raises(ValueError, match=r"what predict returns .*torch.Tensor.*list"):
         probes.accuracy(STORIES[:1], lambda *_: [])
+
+
+@pytest.mark.parametrize(
+    ("place", "message"),
+    [
+        ({"layer": 2, "head": 0}, "layer .* 0 to 1, got 2"),
+        ({"layer": 0, "head": 4}, "head .* 0 to 3, got 4"),
+    ],
+)
+def test_a_head_that_is_not_there_is_named(place, message):
+    model, _ = page_model.load_page_model()
+    with pytest.raises(ValueError, match=message), probes.silenced(model, **place):
+        pass
+
+
+def test_a_silenced_head_answers_again_afterwards():
+    model, _ = page_model.load_page_model()
+    ids = torch.tensor([[3, 1, 4, 1, 5]])
+    with torch.no_grad():
+        before = model(ids)
+        with probes.silenced(model, layer=1, head=0):
+            assert not torch.allclose(model(ids), before)
+        assert torch.equal(model(ids), before)

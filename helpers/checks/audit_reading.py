@@ -23,7 +23,7 @@ def later_tokens_changed(subject: Subject) -> Result:
     """Other later tokens, zeros among them, leave the rows before as they were."""
     if reason := _no_future(subject):
         return skip(reason)
-    module, x = subject.copy(), subject.x()
+    module, x, worst = subject.copy(), subject.x(), 0.0
     for cut in subject.places(1, subject.T - 1):
         futures = [subject.x(seed=1)[:, cut:], torch.zeros_like(x[:, cut:])]
         before = context_of(module, x)[:, :cut]
@@ -33,18 +33,21 @@ def later_tokens_changed(subject: Subject) -> Result:
             change, small = largest_change(before, after)
             if not small:
                 return fails(f"tokens {cut} on move an earlier row by {number(change)}")
-    return passes("later tokens move earlier rows by 0.0000")
+            worst = max(worst, change)
+    return passes(f"later tokens move earlier rows by {worst:.4f}")
 
 
 def later_tokens_slope(subject: Subject) -> Result:
     """The slope of each row against each later token is 0."""
     if reason := _no_future(subject):
         return skip(reason)
+    worst = 0.0
     for t, slopes in _slopes(subject):
         largest = slopes[t + 1 :].max().item() if t + 1 < subject.T else 0.0
         if not largest <= 1e-6 * max(slopes.max().item(), 1e-30):
             return fails(f"row {t} moves with a later token, slope {number(largest)}")
-    return passes("slopes by later tokens are 0.0000")
+        worst = max(worst, largest)
+    return passes(f"slopes by later tokens are {worst:.4f}")
 
 
 def all_tokens_reached(subject: Subject) -> Result:
@@ -120,7 +123,7 @@ def no_weight_on_the_future(subject: Subject) -> Result:
     largest = weights.triu(1).abs().max().item()
     if largest != 0:
         return fails(f"a later token has weight {number(largest)}")
-    return passes("later tokens have weight 0.0000")
+    return passes(f"later tokens have weight {largest:.4f}")
 
 
 def rows_sum_to_one(subject: Subject) -> Result:
@@ -132,7 +135,7 @@ def rows_sum_to_one(subject: Subject) -> Result:
     worst = sums.flatten()[(sums - 1).abs().argmax()].item()
     if not abs(worst - 1) < 1e-4 or weights.min() < 0:
         return fails(f"a row sums to {number(worst)}")
-    return passes("every row sums to 1.0000")
+    return passes(f"every row sums to {worst:.4f}")
 
 
 def order_of_tokens(subject: Subject) -> Result:
@@ -153,7 +156,7 @@ def order_of_tokens(subject: Subject) -> Result:
     change, small = largest_change(before, after)
     if not small:
         return fails(f"shuffled tokens move {what} by {number(change)}")
-    return passes(f"shuffled tokens move {what} by 0.0000")
+    return passes(f"shuffled tokens move {what} by {change:.4f}")
 
 
 def texts_apart(subject: Subject) -> Result:

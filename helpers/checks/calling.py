@@ -80,7 +80,9 @@ def call(
     """
     given = copy.deepcopy(arguments)
     printed = _FirstOfIt()
-    with torch.random.fork_rng(devices=[]), contextlib.redirect_stdout(printed):
+    # A generator that a GPU doesn't have yet needs no keeping, and would wake the GPU.
+    gpus = range(torch.cuda.device_count()) if torch.cuda.is_initialized() else []
+    with torch.random.fork_rng(devices=gpus), contextlib.redirect_stdout(printed):
         torch.default_generator.manual_seed(SEED)  # no other device's
         done = _within(seconds, lambda: run(function, *given.values()))
         reseeded = torch.initial_seed() != SEED

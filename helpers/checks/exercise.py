@@ -134,11 +134,11 @@ class Exercise:
         if all(outcome.error is not None for outcome in outcomes):
             return None  # any code that fails everywhere would look alike
         for mistake in self.mistakes:
-            alike = (
-                _alike(self._result(mistake.function, case), outcome)
+            matches = (
+                alike(self._result(mistake.function, case), outcome)
                 for case, outcome in zip(cases, outcomes, strict=True)
             )
-            if all(alike):
+            if all(matches):
                 return mistake
         return None
 
@@ -187,7 +187,7 @@ def _failure(
     return difference(expected, yours)
 
 
-def _alike(mistaken: Outcome, outcome: Outcome) -> bool:
+def alike(mistaken: Outcome, outcome: Outcome) -> bool:
     """Whether a known mistake and the reader's function do the same."""
     if mistaken.error is not None or outcome.error is not None:
         return type(mistaken.error) is type(outcome.error)

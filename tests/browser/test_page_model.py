@@ -7,15 +7,14 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from _ext import notebooks
 from helpers import corpus, page_model, probes, views
 from helpers.generation import next_probabilities
 from helpers.little_world import LittleWorld
 from helpers.views.base import bundle, to_json
 from tests.browser.conftest import Shown
-from tests.silenced_heads import silenced
 from tests.test_notebooks import CHAPTERS
 from tests.view_samples import HOSTILE, model_in_the_page
+from tools import notebooks
 
 CHAPTER = CHAPTERS / "09_transformer_block.ipynb"
 
@@ -119,7 +118,7 @@ def test_a_head_that_is_off_adds_nothing(blank, cut):
         f"return Array.from(model.read(model.newCache(), {ids}, "
         f"new Set(['{layer}.{head}'])).logits);",
     )
-    with silenced(model, layer, head), torch.no_grad():
+    with probes.silenced(model, layer, head), torch.no_grad():
         expected = model(torch.tensor([ids]))[0, -1]
     torch.testing.assert_close(torch.tensor(found), expected, rtol=0, atol=1e-3)
 
@@ -222,7 +221,7 @@ def test_every_control_moves_what_pytorch_says_it_moves(show_views):
     for layer in range(2):
         for head in range(4):
             shown.press(f"head {layer} {head}", "Space")
-            with silenced(loaded()[0], layer, head):
+            with probes.silenced(loaded()[0], layer, head):
                 compare_next(shown, text)
             shown.press(f"head {layer} {head}", "Space")
     compare_next(shown, text)
@@ -230,7 +229,7 @@ def test_every_control_moves_what_pytorch_says_it_moves(show_views):
     compare_answers(shown)
     # Without the head that recalls, some answers are wrong.
     shown.press("head 1 0", "Space")
-    with silenced(loaded()[0], 1, 0):
+    with probes.silenced(loaded()[0], 1, 0):
         assert compare_answers(shown) < 1
     shown.press("head 1 0", "Space")
     shown.press("story", "Enter")
@@ -328,3 +327,24 @@ def test_chapter_9_shows_the_weights_of_this_model(chromium, tmp_path):
     assert shown.moved == shown.controls()
     shown.watched.context.close()
     assert shown.watched.wrong == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"weights": {"a": torch.zeros(2)}}, r"float16, got torch\.float32 for a"),
+        ({"weights": {"a": [1.0]}}, r"a must be a torch\.Tensor, got list"),
+        ({"prompts": {"odd": "aξb"}}, r"prompt 'odd' has characters unknown: \['ξ'\]"),
+        ({"expected": torch.zeros(3)}, r"shape \(2,\), one probability .* got \(3,\)"),
+    ],
+)
+def test_what_does_not_fit_is_named(changes, message):
+    options = {
+        "weights": {"a": torch.zeros(2).half()},
+        "alphabet": "ab",
+        "prompts": {},
+        "questions": [],
+        "expected": torch.zeros(2),
+    }
+    with pytest.raises(ValueError, match=message):
+        views.model_in_the_page({}, **options | changes)
