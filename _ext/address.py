@@ -1,14 +1,55 @@
-"""Say on every page when the book has no public address yet.
+"""The book's public address, and a banner on every page while it has none.
 
-The Colab buttons are made from ``repository.url`` in ``_config.yml``. While that
-address still holds the placeholder OWNER, they lead nowhere, so a banner says it.
+The address is ``repository.url`` in ``_config.yml``; ``make set-repository`` sets it.
+While its owner is still the placeholder OWNER, the buttons that are made of it lead
+nowhere, so the banner says it.
 """
 
+import re
+from typing import NamedTuple
+
 PLACEHOLDER = "/OWNER/"
-BANNER = (
-    "This copy of the book has no public address yet, so its Colab buttons lead "
-    "nowhere. Whoever publishes it sets repository.url in _config.yml."
+FORM = re.compile(
+    r"https://github\.com/([a-z0-9]+(?:-[a-z0-9]+)*)/((?!\.+\Z)[\w.-]+)(?<!\.git)",
+    re.ASCII | re.IGNORECASE,
 )
+BANNER = (
+    "This copy of the book has no public address yet, so its Colab and Binder "
+    "buttons lead nowhere. Whoever publishes it runs make set-repository."
+)
+
+
+class Address(NamedTuple):
+    """A repository on GitHub."""
+
+    owner: str
+    name: str
+
+    @classmethod
+    def parse(cls, url):
+        """The repository that a URL names.
+
+        Raises:
+            ValueError: the URL is not of the form https://github.com/owner/name.
+        """
+        found = FORM.fullmatch(url)
+        if found is None:
+            raise ValueError(
+                f"{url!r} is not of the form https://github.com/owner/name"
+            )
+        return cls(*found.groups())
+
+    @property
+    def url(self):
+        """The repository's own page."""
+        return f"https://github.com/{self.owner}/{self.name}"
+
+    @property
+    def site(self):
+        """Where GitHub Pages shows the built book."""
+        root = f"https://{self.owner}.github.io/"
+        own = self.name.lower() == f"{self.owner}.github.io".lower()
+        return root if own else f"{root}{self.name}/"
 
 
 def announce_missing_address(app, config):

@@ -5,10 +5,11 @@ import time
 
 import pytest
 
-from tests.test_book import CHAPTERS, PAGES
+from tests.test_book import CHAPTERS, MADE, PAGES
 
 WIDTHS = (1280, 375)
 THEMES = ("light", "dark")
+PAPER = {"width": 680, "height": 960}
 
 
 class Watched:
@@ -49,7 +50,7 @@ def watched(request, chromium, site):
     watched.context.close()
 
 
-@pytest.mark.parametrize("path", PAGES)
+@pytest.mark.parametrize("path", [*PAGES, *MADE])
 def test_a_page_works_without_a_network(watched, path):
     page = watched.page
     for theme in THEMES:
@@ -129,7 +130,8 @@ def test_pages_and_site_are_small(site):
 
 
 def test_a_missing_file_and_a_foreign_request_are_noticed(watched):
-    watched.page.goto(f"{watched.origin}/{PAGES[0]}.html")
+    # A file without a policy, which would refuse both.
+    watched.page.goto(f"{watched.origin}/_static/logo.svg")
     watched.page.evaluate(
         """async () => {
             await fetch("nowhere.html").catch(() => null);
@@ -142,3 +144,144 @@ def test_a_missing_file_and_a_foreign_request_are_noticed(watched):
     assert "nowhere.html" in noted
     assert "external: https://example.org/" in noted
     assert "console: spoken" in noted
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (375, 812)])
+def test_the_first_screen_holds_three_doors_and_a_live_view(watched, size):
+    page = watched.page
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    page.goto(f"{watched.origin}/{PAGES[0]}.html")
+    doors = page.locator(".doors a")
+    query = page.locator('.aos-view [data-control="query"]')
+    assert doors.count() == 3
+    for one in [*doors.all(), query]:
+        box = one.bounding_box()
+        assert box["y"] >= 0
+        assert box["y"] + box["height"] <= size[1]
+    drawing = page.locator(".aos-view svg").first.bounding_box()
+    assert size[1] - drawing["y"] > 0.9 * drawing["height"]
+    weight = page.locator('[data-value="weight 0"]')
+    before = weight.inner_text()
+    query.focus()
+    page.keyboard.press("ArrowUp")
+    assert page.evaluate("scrollY") == 0
+    assert weight.inner_text() != before
+    assert watched.wrong == []
+
+
+def test_search_finds_a_word_on_the_right_pages(watched):
+    page = watched.page
+    page.goto(f"{watched.origin}/{CHAPTERS[0]}.html")
+    page.locator(".search-button-field").click()
+    page.keyboard.type("permutation")
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"{watched.origin}/search.html?q=permutation")
+    found = page.locator("#search-results li a")
+    found.first.wait_for()
+    assert "1. Dot-product attention" in found.all_inner_texts()
+    found.first.click()
+    page.wait_for_url(f"{watched.origin}/{CHAPTERS[0]}.html*")
+    assert watched.wrong == []
+
+
+def test_a_script_that_the_page_was_not_built_with_does_not_run(watched):
+    page = watched.page
+    page.goto(f"{watched.origin}/{CHAPTERS[0]}.html")
+    page.evaluate(
+        """async () => {
+            const script = document.createElement("script");
+            script.textContent = "document.title = 'taken'";
+            document.body.append(script);
+            const link = document.createElement("div");
+            link.innerHTML = `<img src="x" onerror="document.title = 'taken'">`;
+            document.body.append(link);
+            await fetch("search.html").catch(() => null);
+            await fetch("https://example.org/").catch(() => null);
+        }"""
+    )
+    page.wait_for_timeout(200)
+    assert "taken" not in page.title()
+    said = " ".join(watched.wrong)
+    for what in ("inline script", "inline event handler", "search.html", "example.org"):
+        assert re.search(rf"{what}.*Content Security Policy", said), what
+    assert "external:" not in said
+
+
+def test_the_buttons_above_a_chapter_work(watched):
+    page = watched.page
+    page.goto(f"{watched.origin}/{CHAPTERS[0]}.html")
+    page.evaluate("window.print = () => { document.title = 'printed' }")
+    page.locator(".dropdown-download-buttons > button").click()
+    page.locator(".btn-download-pdf-button").click()
+    assert page.title() == "printed"
+    page.locator(".btn-fullscreen-button").click()
+    page.wait_for_function("document.fullscreenElement !== null")
+    assert watched.wrong == []
+
+
+@pytest.mark.parametrize(
+    ("path", "theme"), [(CHAPTERS[0], "light"), *((path, "dark") for path in CHAPTERS)]
+)
+def test_on_paper_a_chapter_is_its_text_in_dark_ink(chromium, site, path, theme):
+    context = chromium.new_context(color_scheme=theme, viewport=PAPER)
+    page = context.new_page()
+    page.goto(f"{site.as_uri()}/{path}.html")
+    page.emulate_media(media="print")
+    for hidden in (
+        ".bd-sidebar-primary",
+        ".bd-sidebar-secondary",
+        ".bd-header-article",
+    ):
+        assert not page.locator(hidden).first.is_visible()
+    assert page.locator(".bd-article h1").is_visible()
+    for view in page.locator(".aos-view").all():
+        assert view.locator(".live").is_visible()
+        assert style(view, "breakInside") == "avoid"
+    assert style(page.locator("#what-to-remember"), "breakInside") == "avoid"
+    assert style(page.locator("#what-to-remember"), "borderLeftStyle") == "solid"
+    for text in (
+        ".bd-article p",
+        ".cell_input .highlight span",
+        "#what-to-remember td",
+    ):
+        red, green, blue = map(
+            int, re.findall(r"\d+", style(page.locator(text).first, "color"))[:3]
+        )
+        assert 0.3 * red + 0.6 * green + 0.1 * blue < 140
+    cut = page.locator(".bd-article pre").evaluate_all(
+        "all => all.filter((one) => one.scrollWidth > one.clientWidth + 1).length"
+    )
+    assert cut == 0
+    context.close()
+
+
+def style(locator, name):
+    """One property of an element as the browser has computed it."""
+    return locator.evaluate("(one, name) => getComputedStyle(one)[name]", name)
+
+
+def test_a_missing_page_leads_on_from_any_depth(chromium, published):
+    pages, _ = published
+    origin = "https://someone.github.io"
+    context = chromium.new_context()
+    page = context.new_page()
+
+    def answer(route):
+        path = pages / route.request.url.split("?")[0].removeprefix(
+            f"{origin}/some-book/"
+        )
+        if path.is_file():
+            route.fulfill(path=path)
+        else:
+            route.fulfill(path=pages / "404.html", status=404)
+
+    refused = []
+    page.on("console", lambda message: refused.append(message.text))
+    page.route("**", answer)
+    page.goto(f"{origin}/some-book/a/b/nowhere.html")
+    assert style(page.locator(".edition"), "marginBottom") == "0px"  # has its style
+    page.get_by_role("link", name="The front page").click()
+    page.wait_for_url(f"{origin}/some-book/chapters/index.html")
+    assert page.locator(".doors a").count() == 3
+    assert [one for one in refused if "Content Security Policy" in one] == []
+    context.close()

@@ -1,9 +1,9 @@
 """Execute the book's notebooks, and keep the files in one canonical form.
 
-    python _ext/notebooks.py run      execute in place, and format
-    python _ext/notebooks.py format   only format
-    python _ext/notebooks.py views    put today's modules into the stored views
-    python _ext/notebooks.py trust    sign, so that JupyterLab shows what runs by itself
+    python -m tools.notebooks run      execute in place, and format
+    python -m tools.notebooks format   only format
+    python -m tools.notebooks views    put today's modules into the stored views
+    python -m tools.notebooks trust    sign: JupyterLab then shows what runs by itself
 
 Each takes the notebooks to work on; where none is named, all chapters.
 
@@ -35,9 +35,8 @@ import os
 import subprocess
 import sys
 
-SOURCE = os.environ.get(
-    "BOOK_SOURCE", "{source}"
-)
+REPOSITORY = "{address}"
+SOURCE = os.environ.get("BOOK_SOURCE", f"git+{{REPOSITORY}}@v{version}")
 BOOK = ("{name}", "{version}")
 try:
     import helpers
@@ -49,7 +48,10 @@ except ModuleNotFoundError:  # on Colab nothing is installed yet
         ) from None
     pip = [sys.executable, "-m", "pip", "install", "--quiet", SOURCE]
     if subprocess.run(pip).returncode:
-        raise RuntimeError(f"pip could not install {{SOURCE}}") from None
+        raise RuntimeError(
+            f"pip could not install {{SOURCE}}. It needs the network: try again "
+            "later, or read the book's pages, which need none."
+        ) from None
     importlib.invalidate_caches()
     import helpers
 found = [getattr(helpers, name, None) for name in ("BOOK", "__version__")]
@@ -82,8 +84,9 @@ def setup_source(imports):
 
     config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
     address = config["repository"]["url"]
-    source = f"git+{address}@v{helpers.__version__}"
-    setup = SETUP.format(source=source, name=helpers.BOOK, version=helpers.__version__)
+    setup = SETUP.format(
+        address=address, name=helpers.BOOK, version=helpers.__version__
+    )
     return f"{setup}\n{IMPORTS}\n{imports.strip()}"
 
 
@@ -144,19 +147,33 @@ def write(path, notebook):
     pathlib.Path(path).write_text(text, encoding="utf-8", newline="\n")
 
 
-def execute(notebook, folder):
+def execute(notebook, folder, *, allow_errors=False):
     """Run every cell of ``notebook`` in ``folder``; outputs replace the stored ones."""
     os.environ["BOOK_STATIC"] = "1"
+    os.environ["MPLCONFIGDIR"] = str(ROOT / "_build" / "matplotlib")
     client = NotebookClient(
         notebook,
         timeout=CELL_TIMEOUT_SECONDS,
         kernel_name="python3",
+        allow_errors=allow_errors,
         resources={"metadata": {"path": str(folder)}},
         store_widget_state=False,
         record_timing=False,
         coalesce_streams=True,
     )
     client.execute()
+
+
+def sign(notebook):
+    """Let JupyterLab trust the notebook; the signature is kept in the home folder."""
+    try:
+        NotebookNotary().sign(notebook)
+    except OSError as error:
+        sys.exit(
+            f"Jupyter can't keep a signature ({error}). It needs a home folder that it "
+            "may write to; for one that lasts until you quit: "
+            'HOME="$(mktemp -d)" make lab'
+        )
 
 
 def views_of(notebook):
@@ -220,7 +237,10 @@ def _cell_problems(cell):
             yield "a setup or solution cell that isn't folded; run make notebooks"
         if not FOLDING_TITLE.match(cell.source):
             yield "a setup or solution cell without the title by which Colab folds it"
-    if any(len(line) > CODE_COLUMNS for line in cell.source.splitlines()):
+    if any(
+        len(line) > CODE_COLUMNS and not line.startswith("REPOSITORY = ")
+        for line in cell.source.splitlines()
+    ):
         yield f"a line of code over {CODE_COLUMNS} columns"
     text = cell.source
     for output in cell.outputs:
@@ -248,7 +268,7 @@ def main():
     for path in arguments.notebooks or sorted((ROOT / "chapters").glob("*.ipynb")):
         notebook = read(path)
         if arguments.command == "trust":
-            NotebookNotary().sign(notebook)
+            sign(notebook)
             continue
         format_notebook(notebook)
         if arguments.command == "views":
