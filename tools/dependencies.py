@@ -1,0 +1,134 @@
+"""The lock of what the book needs, and whether any of it has a known vulnerability.
+
+    python -m tools.dependencies lock     write requirements.lock anew
+    python -m tools.dependencies audit    ask the advisory database about each version
+
+The lock names every library that the pins of requirements.txt bring along, with the
+hashes of all its files, for each Python and system that the book supports. torch is
+left out, because its build depends on the machine, and so is the book itself.
+"""
+
+import argparse
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import tomllib
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+REQUIREMENTS = ROOT / "requirements.txt"
+LOCK = ROOT / "requirements.lock"
+TO_THE_PLATFORM = "torch"
+PIN = re.compile(r"^([A-Za-z0-9][\w.-]*)==([^\s;\\]+)", re.MULTILINE)
+LOCKED = re.compile(r"^[A-Za-z0-9][^\\\n]*", re.MULTILINE)
+HEADER = (
+    "# All that requirements.txt brings along but torch, made by `make lock` for\n"
+    "# Python {python} and newer on Linux, macOS and Windows.\n"
+)
+
+
+def pins(text):
+    """The versions that a requirements file names, by the library's normal name.
+
+    Returns:
+        pins: lists of versions by name. A library may have several, each for a system
+            or a Python of its own.
+    """
+    found = {}
+    for name, version in PIN.findall(text):
+        normal = re.sub(r"[-_.]+", "-", name).lower()
+        found.setdefault(normal, []).append(version)
+    return found
+
+
+def oldest_python():
+    """The oldest Python that the book runs on."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    return project["project"]["requires-python"].removeprefix(">=")
+
+
+def lock():
+    """Write requirements.lock: the newest versions that fit requirements.txt.
+
+    Raises:
+        SystemExit: no lock could be made, for instance without a network.
+    """
+    wanted = pins(REQUIREMENTS.read_text(encoding="utf-8"))
+    del wanted[TO_THE_PLATFORM]
+    python = oldest_python()
+    with tempfile.TemporaryDirectory() as folder:
+        asked = pathlib.Path(folder, "requirements.txt")
+        asked.write_text(
+            "".join(f"{name}=={version}\n" for name, (version,) in wanted.items())
+        )
+        uv = [sys.executable, "-m", "uv", "pip", "compile", asked, "--universal"]
+        uv += ["--python-version", python, "--generate-hashes", "--no-header"]
+        uv += ["--no-config", "--no-annotate", "--quiet", "--output-file"]
+        made = pathlib.Path(folder, "requirements.lock")
+        if subprocess.run([*uv, made], check=False).returncode:
+            sys.exit(f"{LOCK.name} stays as it was: uv could not make a new one")
+        text = HEADER.format(python=python) + made.read_text(encoding="utf-8")
+    LOCK.write_text(text, encoding="utf-8", newline="\n")
+    print(f"{LOCK.name}: {len(pins(text))} libraries")
+
+
+def audit():
+    """Print the known vulnerabilities of torch and of the locked versions.
+
+    Of a library with several versions, this system's and this Python's is looked up.
+
+    Returns:
+        found: whether there is any. Without an answer from a database there is none,
+            and a line says that nothing was looked up.
+    """
+    torch = pins(REQUIREMENTS.read_text(encoding="utf-8"))[TO_THE_PLATFORM][0]
+    # Without its hashes, because torch has none.
+    locked = LOCKED.findall(LOCK.read_text(encoding="utf-8"))
+    with tempfile.TemporaryDirectory() as folder:
+        asked = pathlib.Path(folder, "requirements.txt")
+        asked.write_text("\n".join([f"{TO_THE_PLATFORM}=={torch}", *locked]))
+        command = [sys.executable, "-m", "pip_audit", "-r", asked, "--format=json"]
+        command += ["--no-deps", "--disable-pip", "--progress-spinner=off"]
+        answer = subprocess.run(command, capture_output=True, text=True, check=False)
+    if not answer.stdout:
+        why = answer.stderr.strip().splitlines()[-1]
+        print(f"Skipped: no advisory database answered, nothing was looked up ({why})")
+        return False
+    return _report(json.loads(answer.stdout)["dependencies"])
+
+
+def _report(dependencies):
+    """Print what pip-audit found out; whether any version is vulnerable."""
+    # pip-audit calls a version sound that its database has no page for.
+    unknown = [each for each in dependencies if "skip_reason" in each]
+    known = [each for each in dependencies if "skip_reason" not in each]
+    if not known:
+        why = unknown[0]["skip_reason"]
+        print(f"Skipped: no advisory database answered, nothing was looked up ({why})")
+        return False
+    for each in unknown:
+        print(f"{each['name']}: {each['skip_reason']}")
+    for each in known:
+        for problem in each["vulns"]:
+            mended = ", ".join(problem["fix_versions"]) or "no version yet"
+            where = f"{each['name']} {each['version']}"
+            print(f"{where}: {problem['id']}, mended in {mended}")
+    vulnerable = [each for each in known if each["vulns"]]
+    print(f"{len(known)} versions looked up, {len(vulnerable)} of them vulnerable")
+    return bool(vulnerable)
+
+
+def main():
+    """Make the lock, or audit it."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("command", choices=("lock", "audit"))
+    if parser.parse_args().command == "lock":
+        lock()
+    else:
+        sys.exit(audit())
+
+
+if __name__ == "__main__":
+    main()
