@@ -10,8 +10,8 @@ import pytest
 import torch
 from torch import nn
 
-from _ext import notebooks
 from helpers import checks
+from tools import notebooks
 
 PATH = pathlib.Path(__file__).resolve().parent.parent / "chapters/bug_museum.ipynb"
 NOTEBOOK = notebooks.read(PATH)

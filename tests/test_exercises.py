@@ -5,9 +5,9 @@ import re
 
 import pytest
 
-from _ext import notebooks
 from helpers import checks
 from tests.test_notebooks import NUMBERED, code, every_chapter
+from tools import notebooks
 
 PARTS = ["exercise", "stub", "check", "hint", "solution"]
 

@@ -14,7 +14,7 @@ RUFF = [sys.executable, "-m", "ruff"]
     "command",
     [
         ["check", "."],
-        ["format", "--check", "helpers", "tests", "_ext"],
+        ["format", "--check", "helpers", "tests", "tools", "_ext"],
         ["format", "--check", "--line-length", "80", "chapters"],
     ],
     ids=["check", "format", "format-notebooks"],

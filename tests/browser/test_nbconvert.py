@@ -6,10 +6,10 @@ import nbconvert
 import pytest
 import torch
 
-from _ext import notebooks
 from helpers.views.base import STORED
 from tests.browser.test_pages import Watched
 from tests.test_notebooks import NUMBERED
+from tools import notebooks
 
 # nbconvert's own template asks for these two; a view needs neither.
 ASKED_FOR = ("ajax/libs/mathjax/", "ajax/libs/require.js/")
