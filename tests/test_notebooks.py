@@ -117,7 +117,9 @@ def test_relative_links_lead_somewhere(path):
         text = "\n".join(cell.source for cell in markdown(notebooks.read(path)))
     for link in LINK.findall(text):
         if not re.match(r"(https?|mailto):|#", link):
-            assert (path.parent / link.partition("#")[0]).is_file(), link
+            folder = ROOT if link.startswith("colab:") else path.parent
+            file = link.removeprefix("colab:").partition("#")[0]
+            assert (folder / file).is_file(), link
 
 
 def test_the_table_of_contents_holds_every_page():
