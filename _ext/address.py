@@ -44,6 +44,11 @@ class Address(NamedTuple):
         """The repository's own page."""
         return f"https://github.com/{self.owner}/{self.name}"
 
+    def colab(self, tag, path):
+        """Where Colab opens a file of the repository, as of a tag."""
+        file = f"{self.owner}/{self.name}/blob/{tag}/{path}"
+        return f"https://colab.research.google.com/github/{file}"
+
     @property
     def site(self):
         """Where GitHub Pages shows the built book."""

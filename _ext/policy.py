@@ -3,7 +3,8 @@
 Scripts are those of the site's own files and those that the page was built with, each
 named by its hash, so a script that got into a page some other way doesn't run. Nothing
 is fetched, nothing is framed, and no address but the site's is loaded. Styles may stand
-in the page: MathJax and the views write theirs there.
+in the page: MathJax and the views write theirs there. Of a page that was opened as a
+file, Firefox takes no form as the site's own, so the search box needs ``file:``.
 """
 
 import base64
@@ -18,18 +19,20 @@ DIRECTIVES = {
     "style-src": "'self' 'unsafe-inline'",
     "img-src": "'self' data:",
     "font-src": "'self'",
-    "form-action": "'self'",
+    "form-action": "'self' file:",
     "base-uri": "'none'",
 }
 SCRIPT = re.compile(r"<script(?![^>]*\ssrc=)[^>]*>(.*?)</script>", re.DOTALL)
-HANDLER = re.compile(r'<[a-z][^>]*\son[a-z]+="([^"]*)"')
+TAG = re.compile(r"<[a-z][^>]*>")
+HANDLER = re.compile(r'\son[a-z]+="([^"]*)"')
 POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy"[^>]*>\n?')
 START = re.compile(r'<head>\s*<meta charset="[^"]*" ?/?>')
 
 
 def hashes(page):
     """The sources that allow a page's own scripts and its buttons' handlers."""
-    texts = SCRIPT.findall(page) + [html.unescape(one) for one in HANDLER.findall(page)]
+    handlers = [one for tag in TAG.findall(page) for one in HANDLER.findall(tag)]
+    texts = SCRIPT.findall(page) + [html.unescape(one) for one in handlers]
     digests = {hashlib.sha256(text.encode()).digest() for text in texts}
     return sorted(f"'sha256-{base64.b64encode(one).decode()}'" for one in digests)
 

@@ -9,7 +9,6 @@ import re
 
 from address import PLACEHOLDER, Address
 
-COLAB = "https://colab.research.google.com/github"
 UNMAPPED = ["404.html", "genindex.html", "py-modindex.html", "search.html"]
 URL_TAG = re.compile(r'<meta property="og:url"[^>]*>\n')
 PICTURE = re.compile(r'(?<=<meta property="og:image" content=")[^"]*')
@@ -28,8 +27,8 @@ def set_address(app, config):
         config.myst_url_schemes = {**schemes, "colab": "#in-colab"}
         app.connect("html-page-context", drop_address, priority=900)
         return
-    file = f"{address.owner}/{address.name}/blob/{options['repository_branch']}"
-    config.myst_url_schemes = {**schemes, "colab": f"{COLAB}/{file}/{{{{path}}}}"}
+    colab = address.colab(options["repository_branch"], "{{path}}")
+    config.myst_url_schemes = {**schemes, "colab": colab}
     config.html_baseurl = config.ogp_site_url = address.site
     config.sitemap_url_scheme = "{link}"
     config.sitemap_excludes = UNMAPPED

@@ -14,6 +14,7 @@ import time
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+UNPUBLISHED = "https://github.com/OWNER/attention-one-step"
 PUBLISHED = "https://github.com/someone/some-book"
 STRICT = ("-q", "-W", "-n", "--keep-going")
 BUILD_SECONDS = pytest.StashKey[float]()
@@ -37,15 +38,36 @@ def one_thread():
     torch.set_num_threads(threads)
 
 
+def copy_of_the_book(folder):
+    """A copy of what the repository holds, without what was built or installed."""
+    names = (".*", "_build", "build", "__pycache__", "*.egg-info")
+    return shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns(*names))
+
+
+def settings_at(url):
+    """The text of ``_config.yml``, with that address."""
+    config = (ROOT / "_config.yml").read_text(encoding="utf-8")
+    config, found = re.subn(
+        r"(?m)^  url: https://github\.com/.*$", f"  url: {url}", config
+    )
+    assert found == 1
+    return config
+
+
 @pytest.fixture(scope="session")
 def site(tmp_path_factory, request):
-    """The book as built from the stored outputs, warnings being errors."""
-    folder = tmp_path_factory.mktemp("book")
+    """The book as built from the stored outputs, warnings being errors.
+
+    It is built without a public address, so that the same tests hold wherever it is
+    published; ``published`` has one.
+    """
+    folder = copy_of_the_book(tmp_path_factory.mktemp("site") / "book")
+    (folder / "_config.yml").write_text(settings_at(UNPUBLISHED), encoding="utf-8")
     jupyter_book = pathlib.Path(sys.executable).with_name("jupyter-book")
     started = time.perf_counter()
     built = subprocess.run(
-        [jupyter_book, "build", ".", "--path-output", folder, *STRICT],
-        cwd=ROOT,
+        [jupyter_book, "build", ".", *STRICT],
+        cwd=folder,
         capture_output=True,
         text=True,
         timeout=600,
@@ -70,11 +92,7 @@ def published(tmp_path_factory):
     (folder / "chapters").mkdir()
     for name in ("index.md", "01_dot_product_attention.ipynb", "notation.md"):
         shutil.copy(ROOT / "chapters" / name, folder / "chapters")
-    config = (ROOT / "_config.yml").read_text(encoding="utf-8")
-    config, found = re.subn(
-        r"(?m)^  url: https://github\.com/.*$", f"  url: {PUBLISHED}", config
-    )
-    assert found == 1
+    config = settings_at(PUBLISHED)
     (folder / "_config.yml").write_text(config, encoding="utf-8")
     (folder / "_toc.yml").write_text(
         "format: jb-book\nroot: chapters/index\nchapters:\n"

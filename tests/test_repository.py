@@ -2,13 +2,13 @@
 
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
 
 import pytest
 
 from _ext.address import Address
+from tests.conftest import copy_of_the_book
 from tools.repository import badges, check_repository, moved, settings
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -16,15 +16,12 @@ URL = "https://github.com/someone/some-book"
 OWN = settings()
 # What explains the placeholder, or tests it, keeps it.
 EXPLAINS = ("tools/", "_ext/", "tests/", "README.md", "CONTRIBUTING.md", "_config.yml")
-UNCOPIED = (".*", "_build", "build", "__pycache__", "*.egg-info")
 
 
 @pytest.fixture
 def book(tmp_path):
     """A copy of the whole book."""
-    return shutil.copytree(
-        ROOT, tmp_path / "book", ignore=shutil.ignore_patterns(*UNCOPIED)
-    )
+    return copy_of_the_book(tmp_path / "book")
 
 
 def contents(folder):
@@ -135,8 +132,9 @@ def test_where_the_pages_of_a_repository_are(url, site):
 def test_a_longer_name_is_another_address():
     old, new = Address("a", "book"), Address("b", "novel")
     hub = "https://github.com/a/"
-    text = f"{hub}book {hub}book-two {hub}books a/book {hub}book.git"
-    expected = f"https://github.com/b/novel {hub}book-two {hub}books a/book "
+    text = f"{hub}book {hub}book-two {hub}books {hub}book.two a/book {hub}book.git"
+    others = f"{hub}book-two {hub}books {hub}book.two a/book"
+    expected = f"https://github.com/b/novel {others} "
     assert moved(text, old, new) == f"{expected}https://github.com/b/novel.git"
     assert moved("https://a.github.io/book/x", old, new) == (
         "https://b.github.io/novel/x"
@@ -156,6 +154,24 @@ def test_a_book_written_for_this_repository_may_be_published():
 def test_a_book_written_for_another_repository_is_not_published():
     with pytest.raises(ValueError, match=f"make set-repository URL={URL}/x"):
         check_repository(f"{URL}/x")
+
+
+@pytest.mark.parametrize("name", ["CITATION.cff", "chapters/bug_museum.ipynb"])
+def test_a_file_that_names_another_repository_is_found(book, name):
+    text = (book / name).read_text(encoding="utf-8")
+    (book / name).write_text(text.replace(OWN["url"], f"{URL}-two"), encoding="utf-8")
+    refused = run(book, "check", OWN["url"])
+    assert refused.returncode == 1
+    assert refused.stderr.startswith(f"{name}: {OWN['url']} doesn't stand there; ")
+
+
+def test_an_address_edited_by_hand_does_not_leave_the_others_behind(book):
+    config = (book / "_config.yml").read_text(encoding="utf-8")
+    config = config.replace(OWN["url"], URL)
+    (book / "_config.yml").write_text(config, encoding="utf-8")
+    refused = run(book, "set", URL)
+    assert refused.returncode == 1
+    assert refused.stderr.startswith("CITATION.cff, pyproject.toml: neither ")
 
 
 def test_a_release_under_another_tag_than_the_books_is_not_published():

@@ -4,14 +4,12 @@ import re
 
 import pytest
 
+from tests.test_book import TIME
 from tests.test_exercises import exercises
 from tests.test_notebooks import CHAPTERS, NUMBERED
 from tools import notebooks
 
 TEXT = (CHAPTERS / "teaching.md").read_text(encoding="utf-8")
-TIME = re.compile(
-    r"\*\*Time:\*\* about (\d+) minutes(?:, and (\d+) for the exercises)?"
-)
 DIFFICULTY = re.compile(r"^\*(Easy|Medium|Hard), about (\d+) minutes\.\*$", re.M)
 LEVELS = ("easy", "medium", "hard")
 
@@ -50,7 +48,7 @@ def planned(what):
         if part == "bug museum":
             total += minutes(CHAPTERS / "bug_museum.ipynb")[0]
             continue
-        kind = re.fullmatch(r"(exercises of )?chapters? (\d)(?: and (\d))?", part)
+        kind = re.fullmatch(r"(exercises of )?chapters? (\d+)(?: and (\d+))?", part)
         for number in filter(None, kind.groups()[1:]):
             total += minutes(NUMBERED[int(number) - 1])[kind[1] is not None]
     return total
@@ -73,8 +71,8 @@ def test_the_needs_are_the_chapters_that_a_chapter_names():
     for (_, needs, *_), path in zip(found, NUMBERED, strict=True):
         title = notebooks.read(path).cells[0].source
         first = re.search(r"\*\*Know first:\*\*.+", title)[0]
-        named = re.findall(r"\]\(0(\d)_\w+\.ipynb\)", first)
-        assert sorted(re.findall(r"\d", needs)) == sorted(named), path.stem
+        named = re.findall(r"\]\(0?(\d+)_\w+\.ipynb\)", first)
+        assert sorted(re.findall(r"\d+", needs)) == sorted(named), path.stem
 
 
 def test_the_table_of_exercises_says_what_the_chapters_say():
@@ -96,6 +94,6 @@ def test_a_plan_adds_up(row):
 def test_half_a_term_holds_the_whole_book():
     plan = " ".join(row[1] for row in rows(TEXT, "Three courses") if "week" in row[0])
     for kind in (r"(?<!of )chapters?", r"exercises of chapters?"):
-        held = re.findall(rf"{kind} (\d)(?: and (\d))?", plan)
+        held = re.findall(rf"{kind} (\d+)(?: and (\d+))?", plan)
         numbers = sorted(int(n) for pair in held for n in pair if n)
         assert numbers == list(range(1, len(NUMBERED) + 1))

@@ -4,8 +4,8 @@
     python -m tools.repository check https://github.com/someone/some-book v0.1.0
 
 ``set`` writes the address into ``repository.url`` in ``_config.yml``, from which the
-pages are built, and into every file that repeats it. ``check`` fails unless the book
-was written for the repository, and for the tag where one is named, that publishes it.
+pages are built, and into every file that repeats it. ``check`` fails unless all of them
+name the repository, and the settings the tag where one is named, that publishes it.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from _ext.address import PLACEHOLDER, Address
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 REPEATING = ("_config.yml", "CITATION.cff", "pyproject.toml", "README.md")
 FIRST_CHAPTER = "chapters/01_dot_product_attention.ipynb"
-COLAB = "https://colab.research.google.com"
+COLAB_BADGE = "https://colab.research.google.com/assets/colab-badge.svg"
 BINDER = "https://mybinder.org"
 BADGES = re.compile(r"(?<=<!-- badges -->\n).*?(?=<!-- end of badges -->)", re.DOTALL)
 
@@ -38,11 +38,11 @@ def badges(address, tag):
         return ""
     repository = "/".join(address)
     ci = f"{address.url}/actions/workflows/ci.yml"
-    colab = f"{COLAB}/github/{repository}/blob/{tag}/{FIRST_CHAPTER}"
+    colab = address.colab(tag, FIRST_CHAPTER)
     binder = f"{BINDER}/v2/gh/{repository}/{tag}?urlpath=lab/tree/chapters"
     return (
         f"[![ci]({ci}/badge.svg)]({ci})\n"
-        f"[![Open in Colab]({COLAB}/assets/colab-badge.svg)]({colab})\n"
+        f"[![Open in Colab]({COLAB_BADGE})]({colab})\n"
         f"[![Open in Binder]({BINDER}/badge_logo.svg)]({binder})\n\n"
         f"Read it at {address.site}\n"
     )
@@ -50,7 +50,7 @@ def badges(address, tag):
 
 def moved(text, old, new):
     """The text with each link to the old repository or its pages leading to the new."""
-    text = re.sub(rf"{re.escape(old.url)}(?![\w-])", new.url, text)
+    text = re.sub(rf"{re.escape(old.url)}(?![\w-]|\.(?!git\b)\w)", new.url, text)
     return text.replace(old.site, new.site)
 
 
@@ -68,15 +68,36 @@ def set_repository(url):
         if after != before:
             path.write_text(after, encoding="utf-8", newline="\n")
             changed.append(path)
-    return changed + write_setup_cells()
+    changed += write_setup_cells()
+    if missing := unaware(new):
+        raise ValueError(
+            f"{', '.join(missing)}: neither {old.url} nor {new.url} stands there; "
+            "write the address in by hand, and run this again"
+        )
+    return changed
+
+
+def unaware(address):
+    """The files that should repeat an address, and hold another one or none."""
+    paths = [ROOT / name for name in REPEATING]
+    if PLACEHOLDER in address.url:
+        paths.remove(ROOT / "README.md")  # it has no badges then
+    paths += sorted((ROOT / "chapters").glob("*.ipynb"))
+    whole = re.compile(rf"{re.escape(address.url)}(?![\w.-])")
+    texts = ((path, path.read_text(encoding="utf-8")) for path in paths)
+    return [
+        path.relative_to(ROOT).as_posix()
+        for path, text in texts
+        if not whole.search(text)
+    ]
 
 
 def write_setup_cells():
     """Let the notebooks' own command write their setup cells; return what changed."""
     notebooks = sorted((ROOT / "chapters").glob("*.ipynb"))
     before = [path.read_bytes() for path in notebooks]
-    command = [sys.executable, ROOT / "tools" / "notebooks.py", "format"]
-    subprocess.run(command, check=True)
+    command = [sys.executable, "-m", "tools.notebooks", "format"]
+    subprocess.run(command, cwd=ROOT, check=True)
     pairs = zip(notebooks, before, strict=True)
     return [path for path, old in pairs if path.read_bytes() != old]
 
@@ -87,6 +108,11 @@ def check_repository(url, tag=""):
     if own["url"] != url:
         raise ValueError(
             f"this book is written for {own['url']}, and this is {url}: "
+            f"run make set-repository URL={url} and commit what it changes"
+        )
+    if missing := unaware(Address.parse(url)):
+        raise ValueError(
+            f"{', '.join(missing)}: {url} doesn't stand there; "
             f"run make set-repository URL={url} and commit what it changes"
         )
     if tag and tag != own["branch"]:

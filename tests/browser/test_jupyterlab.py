@@ -64,9 +64,11 @@ def lab(tmp_path_factory):
     stored.mkdir()
     for path in NOTEBOOKS:
         shutil.copy(path, stored)
-    trust = [sys.executable, ROOT / "tools" / "notebooks.py", "trust"]
+    trust = [sys.executable, "-m", "tools.notebooks", "trust"]
     environment = os.environ | {"HOME": str(home), "BOOK_STATIC": "1"}
-    subprocess.run([*trust, *stored.glob("*.ipynb")], env=environment, check=True)
+    subprocess.run(
+        [*trust, *stored.glob("*.ipynb")], cwd=ROOT, env=environment, check=True
+    )
     (folder / "untrusted").mkdir()
     for path in NUMBERED:
         notebook = notebooks.read(path)
