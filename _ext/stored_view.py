@@ -13,6 +13,8 @@ import nbformat
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
+from helpers.views.base import is_stored
+
 
 class StoredView(SphinxDirective):
     """The view that a cell has stored, as HTML."""
@@ -28,7 +30,7 @@ class StoredView(SphinxDirective):
         for cell in nbformat.read(path, as_version=4).cells:
             for output in cell.get("outputs", ()) if cell.id == cell_id else ():
                 text = output.get("data", {}).get("text/html", "")
-                if text.startswith('<div class="aos-view"'):
+                if is_stored(text):
                     return [nodes.raw("", text, format="html")]
         raise self.error(f"{path.name} has no cell {cell_id!r} with a view")
 

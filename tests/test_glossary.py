@@ -10,7 +10,7 @@ from tools import notebooks
 TEXT = (CHAPTERS / "glossary.md").read_text(encoding="utf-8")
 # An entry's last line: a shape or unit where it has one, and its chapter.
 LAST_LINE = re.compile(
-    r"  (?P<shape>.+\. )?\[Chapter (?P<number>\d)\]\((?P<file>0\d_\w+\.ipynb)\)\."
+    r"  (?P<shape>.+\. )?\[Chapter (?P<number>\d+)\]\((?P<file>\d\d_\w+\.ipynb)\)\."
 )
 # What chapters print in bold without introducing a term: parts of a step, and stress.
 PARTS = re.compile(
@@ -87,7 +87,7 @@ def test_an_entry_says_what_it_is_and_names_its_chapter(terms, lines):
     assert 5 <= len(sentences[0].split()) <= 40
     found = LAST_LINE.fullmatch(last)
     assert found, last
-    assert found["file"].startswith(f"0{found['number']}_")
+    assert found["file"].startswith(f"{int(found['number']):02}_")
 
 
 def test_terms_stand_in_alphabetical_order():

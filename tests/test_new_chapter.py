@@ -2,16 +2,16 @@
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 
 import pytest
 
-from tests.test_notebooks import CHAPTERS, ROOT
+from tests.conftest import copy_of_the_book
+from tests.test_notebooks import CHAPTERS, ROOT, WRITTEN
 from tools import new_chapter
 
-NAME = "10_my_chapter"
+NAME = f"{int(max(WRITTEN).name[:2]) + 1:02}_my_chapter"  # the next free number
 TITLE = 'Why "small" steps cost $5'
 # What asks something of every chapter, or of the list of them.
 CONCERNED = f"{NAME} or table_of_contents or check_has_its_exercise or prose"
@@ -33,9 +33,7 @@ def run(*command, cwd):
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory):
     """A copy of the book with a new chapter."""
-    folder = tmp_path_factory.mktemp("new") / "book"
-    leave_out = shutil.ignore_patterns(".*", "_build", "__pycache__", "*.egg-info")
-    shutil.copytree(ROOT, folder, ignore=leave_out)
+    folder = copy_of_the_book(tmp_path_factory.mktemp("new") / "book")
     done = run("-m", "tools.new_chapter", NAME, TITLE, cwd=folder)
     assert done.returncode == 0, done.stderr
     return folder

@@ -250,7 +250,8 @@ def leave_a_cell_unrun(notebook):
 
 
 def change_the_setup(notebook):
-    code(notebook)[0].source = code(notebook)[0].source.replace("OWNER", "somebody")
+    setup = code(notebook)[0]
+    setup.source = setup.source.replace("import importlib\n", "")
 
 
 def unfold_a_solution(notebook):
@@ -345,6 +346,19 @@ def test_a_spoiled_notebook_is_named(good, change, problem):
     spoiled = copy.deepcopy(good)
     change(spoiled)
     assert any(problem in found for found in notebooks.problems(spoiled))
+
+
+def test_formatting_names_a_new_cell_by_its_first_words(good):
+    new = [
+        nbformat.v4.new_markdown_cell("## What do *two* rows share?\n\nMore."),
+        nbformat.v4.new_code_cell("x = 1", id="3f2a9c1e-0d1b-4c2d-9e8f-1a2b3c4d5e6f"),
+        nbformat.v4.new_markdown_cell("What do two rows?"),
+        nbformat.v4.new_markdown_cell("", id="0d1b4c2d"),
+    ]
+    notebooks.give_ids([*good.cells, *new])
+    assert [cell.id for cell in new] == [
+        *("what-do-two-rows", "cell", "what-do-two-rows-2", "cell-2")
+    ]
 
 
 def test_formatting_mends_the_form_and_keeps_the_content(good):

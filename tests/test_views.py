@@ -3,6 +3,7 @@
 import html.parser
 import json
 import math
+import pathlib
 import re
 
 import pytest
@@ -76,6 +77,9 @@ def test_every_module_has_a_sample_and_a_test_in_the_browser():
         text = (FOLDER / f"{module}.js").read_text(encoding="utf-8")
         imported |= set(re.findall(r'from "\./(\w+)\.js"', text))
     assert shown | imported == set(MODULES)
+    browser = pathlib.Path(__file__).parent / "browser"
+    tested = {path.stem.removeprefix("test_") for path in browser.glob("test_*.py")}
+    assert shown - tested == set()
 
 
 @pytest.mark.parametrize("module", MODULES)

@@ -9,10 +9,12 @@ Each takes the notebooks to work on; where none is named, all chapters.
 
 Formatting also writes every setup cell anew: from the template below, the repository's
 address in ``_config.yml``, the version in ``helpers``, and the notebook's own imports,
-which follow the line ``# The imports of this notebook``.
+which follow the line ``# The imports of this notebook``. A cell that JupyterLab made
+gets its first words for an id.
 """
 
 import argparse
+import itertools
 import os
 import pathlib
 import re
@@ -23,6 +25,9 @@ import nbformat
 import yaml
 from nbclient import NotebookClient
 from nbformat.sign import NotebookNotary
+
+import helpers
+from helpers.views.base import is_stored, rebuild
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CELL_TIMEOUT_SECONDS = 300
@@ -79,9 +84,6 @@ ABSOLUTE_PATH = re.compile(r"(?<![\w.:/])/(home|root|Users|usr|tmp|work|content)
 
 def setup_source(imports):
     """The setup cell's text, ending with the given import lines."""
-    sys.path.insert(0, str(ROOT))
-    import helpers
-
     config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
     address = config["repository"]["url"]
     setup = SETUP.format(
@@ -113,6 +115,24 @@ def folded_metadata(cell):
     }
 
 
+def is_worded(id_):
+    """Whether a cell's id is words, and not what JupyterLab gives a new cell."""
+    random = re.fullmatch(r"[0-9a-f]{8}(-.*)?", id_)
+    return random is None and re.fullmatch(r"[a-z][a-z0-9-]{2,}", id_) is not None
+
+
+def give_ids(cells):
+    """Give new cells the first words of what they hold as ids."""
+    taken = {cell.id for cell in cells}
+    for cell in cells:
+        if not is_worded(cell.id):
+            words = re.findall(r"[a-z]{2,}", cell.source.lower())[:4]
+            name = "-".join(["cell", *words] if len(words) < 2 else words)
+            names = itertools.chain([name], (f"{name}-{i}" for i in itertools.count(2)))
+            cell.id = next(name for name in names if name not in taken)
+            taken.add(cell.id)
+
+
 def read(path):
     """The notebook at ``path``, as format 4."""
     return nbformat.read(path, as_version=4)
@@ -122,6 +142,7 @@ def format_notebook(notebook):
     """Bring a notebook into canonical form, in place."""
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     notebook.metadata = nbformat.from_dict(METADATA)
+    give_ids(notebook.cells)
     count = 0
     for cell in notebook.cells:
         tags = cell.metadata.get("tags", [])
@@ -181,16 +202,8 @@ def views_of(notebook):
     for cell in notebook.cells:
         for output in cell.get("outputs", ()):
             data = output.get("data", {})
-            if data.get("text/html", "").startswith('<div class="aos-view"'):
+            if is_stored(data.get("text/html", "")):
                 yield data
-
-
-def rebuilt(stored):
-    """The HTML of a stored view with today's modules; no cell is run."""
-    sys.path.insert(0, str(ROOT))
-    from helpers.views.base import rebuild
-
-    return rebuild(stored)
 
 
 def problems(notebook):
@@ -210,7 +223,7 @@ def problems(notebook):
     if ids.count(SETUP_ID) != 1:
         found.append(f"{ids.count(SETUP_ID)} cells with the id {SETUP_ID!r}")
     for data in views_of(notebook):
-        if rebuilt(data["text/html"]) != data["text/html"]:
+        if rebuild(data["text/html"]) != data["text/html"]:
             found.append("a view with another module than today's; run make views")
     for cell in notebook.cells:
         found += [f"cell {cell.id}: {problem}" for problem in _cell_problems(cell)]
@@ -218,9 +231,7 @@ def problems(notebook):
 
 
 def _cell_problems(cell):
-    if not re.fullmatch(r"[a-z][a-z0-9-]{2,}", cell.id) or re.fullmatch(
-        r"[0-9a-f]{8}(-.*)?", cell.id
-    ):
+    if not is_worded(cell.id):
         yield "an id that isn't words joined by hyphens"
     tags = set(cell.metadata.get("tags", []))
     allowed = folded_metadata(cell) if is_folded(cell) else {"tags"}
@@ -273,7 +284,7 @@ def main():
         format_notebook(notebook)
         if arguments.command == "views":
             for data in views_of(notebook):
-                data["text/html"] = rebuilt(data["text/html"])
+                data["text/html"] = rebuild(data["text/html"])
         if arguments.command == "run":
             started = time.perf_counter()
             execute(notebook, path.parent)

@@ -129,6 +129,11 @@ def _assemble(module: str, title: str, summary: str, tables: str, state: str) ->
     )
 
 
+def is_stored(text: str) -> bool:
+    """Whether a notebook's HTML output is a view."""
+    return text.startswith('<div class="aos-view"')
+
+
 def rebuild(stored: str) -> str:
     """Put today's modules into a stored view; its state and its words stay.
 
