@@ -11,7 +11,7 @@ NO_INSTALL := pip's line above that begins with ERROR says what stopped it. \
 'from versions: none' means: no package index answered, or none has it for this \
 Python. Then run make again.
 
-.PHONY: help book test test-all coverage lab notebooks new-chapter views experiments page-model bench test-notebooks browser zip links lock licences audit hand-ins set-repository check-repository clean
+.PHONY: help book test test-all coverage lab notebooks new-chapter views experiments page-model bench test-notebooks browser zip links lock licences audit locked hand-ins set-repository check-repository clean
 
 help:
 	@echo "make book         build the book from the stored outputs"
@@ -32,6 +32,7 @@ help:
 	@echo "make lock         write requirements.lock anew, every library with its hashes"
 	@echo "make licences     print the licence of every library that is installed"
 	@echo "make audit        ask whether a locked version has a known vulnerability"
+	@echo "make locked       install every library again, by requirements.lock"
 	@echo "make hand-ins     check all notebooks of a folder: FOLDER=/where/they/are"
 	@echo "make set-repository  give the book its address: URL=https://github.com/you/book"
 	@echo "make check-repository  is the book written for URL and, if given, for TAG?"
@@ -43,6 +44,18 @@ $(READY): requirements.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	@$(RUN) -m pip install --disable-pip-version-check -r requirements.txt \
 	|| { echo "$(NO_INSTALL)" >&2; exit 1; }
+	@touch $(READY)
+
+# What only PyTorch needs has no hashes: it depends on the machine's build.
+locked:
+	@$(PYTHON) tools/machine.py install $(VENV)
+	$(PYTHON) -m venv --clear $(VENV)
+	$(RUN) -m pip install --disable-pip-version-check --require-hashes \
+	    -r requirements.lock
+	$(RUN) -m pip install --disable-pip-version-check \
+	    $$(grep '^torch==' requirements.txt)
+	$(RUN) -m pip install --disable-pip-version-check --no-deps \
+	    --no-build-isolation -e .
 	@touch $(READY)
 
 book: $(READY)

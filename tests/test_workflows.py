@@ -42,20 +42,25 @@ def commands(workflow):
         yield from (step["run"] for step in job["steps"] if "run" in step)
 
 
+def missing(command):
+    """What a shell command calls and the book doesn't have, one line each."""
+    for words in MAKE.findall(command):
+        for target in (word for word in words.split() if "=" not in word):
+            if target not in TARGETS:
+                yield f"make {target}: no such target"
+    for script in SCRIPT.findall(command):
+        if not script.startswith("-") and not (ROOT / script).is_file():
+            yield f"{script}: no such file"
+    for module in MODULE.findall(command):
+        if not (ROOT / module.replace(".", "/")).with_suffix(".py").is_file():
+            yield f"{module}: no such module"
+
+
 def problems(text):
     """What is wrong with a workflow beyond its schema, one line each."""
     workflow = yaml.safe_load(text)
     for command in commands(workflow):
-        for words in MAKE.findall(command):
-            for target in (word for word in words.split() if "=" not in word):
-                if target not in TARGETS:
-                    yield f"make {target}: no such target"
-        for script in SCRIPT.findall(command):
-            if not script.startswith("-") and not (ROOT / script).is_file():
-                yield f"{script}: no such file"
-        for module in MODULE.findall(command):
-            if not (ROOT / module.replace(".", "/")).with_suffix(".py").is_file():
-                yield f"{module}: no such module"
+        yield from missing(command)
         if "${{" in command:
             yield f"{command}: pass what GitHub fills in by env, never into a shell"
     for line in text.splitlines():
@@ -89,13 +94,30 @@ def test_a_workflow_is_pinned_and_calls_only_what_exists(path):
     assert list(problems(path.read_text(encoding="utf-8"))) == []
 
 
+@pytest.mark.parametrize("path", sorted((ROOT / ".ci").iterdir()))
+def test_a_script_of_the_workflows_calls_only_what_exists(path):
+    lines = path.read_text(encoding="utf-8").splitlines()
+    calls = [line for line in lines if not line.startswith("#")]
+    assert list(missing("\n".join(calls))) == []
+
+
+def test_the_readme_names_every_target():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`make .*?) \|", readme, re.M)
+    table = set(re.findall(r"`make ([\w-]+)", " ".join(rows)))
+    assert table == TARGETS
+    without_make = set(re.findall(r"^make ([\w-]+)  ", readme, re.M))
+    assert without_make == TARGETS - {"help", "clean", "locked"}
+
+
 def test_commands_are_found_at_all():
     texts = [path.read_text(encoding="utf-8") for path in WORKFLOWS]
     found = [run for text in texts for run in commands(yaml.safe_load(text))]
+    found.append((ROOT / ".ci" / "run").read_text(encoding="utf-8"))
     made = {
         word for run in found for words in MAKE.findall(run) for word in words.split()
     }
-    assert {"browser", "test", "zip", "links", "test-notebooks"} <= made
+    assert {"browser", "test", "test-all", "zip", "links", "test-notebooks"} <= made
     scripts = {script for run in found for script in SCRIPT.findall(run)}
     assert {".ci/run", ".ci/colab"} <= scripts
 
@@ -125,8 +147,8 @@ SPOILED = [
     ("bash .ci/run", "python tools/nothing.py", "tools/nothing.py: no such file"),
     ("bash .ci/run", "python -m tools.nothing", "tools.nothing: no such module"),
     ("bash .ci/run", "echo ${{ github.head_ref }}", "never into a shell"),
-    ("11bd71901bbe5b1630ceea73d27597364c9af683 # v4.2.2", "v4", "not pinned"),
-    (" # v4.2.2", "", "not pinned"),
+    ("1af3b93b6815bc44a9784bd300feb67ff0d1eeb3 # v6.0.0", "v4", "not pinned"),
+    (" # v6.0.0", "", "not pinned"),
     ("contents: read", "contents: write", "the rights of every job are"),
     ("permissions:\n  contents: read", "permissions: write-all", "write-all"),
     ("permissions:\n  contents: read\n", "", "the rights of every job are all"),
