@@ -13,6 +13,8 @@ import yaml
 from packaging.specifiers import SpecifierSet
 
 import helpers
+from tests.conftest import UNPUBLISHED
+from tests.test_notebooks import DRAFTS, NOTEBOOKS
 from tools import dependencies
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -109,9 +111,9 @@ def test_what_binder_runs_at_the_end_exists(tmp_path):
 
 def test_every_chapter_opens_in_binder_at_the_release(site):
     config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
-    repository = config["repository"]["url"].removeprefix("https://github.com/")
+    repository = UNPUBLISHED.removeprefix("https://github.com/")
     start = f"https://mybinder.org/v2/gh/{repository}/{config['repository']['branch']}"
-    for path in (ROOT / "chapters").glob("*.ipynb"):
+    for path in {*NOTEBOOKS} - {*DRAFTS}:
         page = (site / "chapters" / f"{path.stem}.html").read_text(encoding="utf-8")
         assert f'href="{start}?urlpath=lab/tree/chapters/{path.name}"' in page
 
@@ -129,7 +131,8 @@ def answering(answer):
         assert len(lines) - 1 == sum(map(len, dependencies.pins(LOCK).values()))
         assert not any("hash" in line for line in lines)
         text = json.dumps({"dependencies": answer}) if answer else ""
-        return subprocess.CompletedProcess(command, 1, text, "closed\nno network\n")
+        said = "closed\nConnectionError: no network\n"
+        return subprocess.CompletedProcess(command, 1, text, said)
 
     return run
 
@@ -150,7 +153,7 @@ SKIPPED = "Skipped: no advisory database answered, nothing was looked up"
 @pytest.mark.parametrize(
     ("answer", "found", "said"),
     [
-        ([], False, f"{SKIPPED} (no network)\n"),
+        ([], False, f"{SKIPPED} (ConnectionError: no network)\n"),
         ([UNKNOWN, UNKNOWN], False, f"{SKIPPED} (not found)\n"),
         (
             [SOUND, UNKNOWN],
@@ -169,6 +172,14 @@ def test_an_audit_says_what_was_looked_up(monkeypatch, capsys, answer, found, sa
     monkeypatch.setattr(subprocess, "run", answering(answer))
     assert dependencies.audit() is found
     assert capsys.readouterr().out == said
+
+
+@pytest.mark.parametrize("said", ["", "usage: pip-audit\nno such option: --x"])
+def test_an_audit_that_fails_is_not_called_skipped(monkeypatch, said):
+    failed = subprocess.CompletedProcess([], 2, "", said)
+    monkeypatch.setattr(subprocess, "run", lambda *command, **options: failed)
+    with pytest.raises(SystemExit, match=r"^pip-audit failed, nothing was looked up"):
+        dependencies.audit()
 
 
 def test_an_audit_without_a_network_is_skipped_in_one_line(monkeypatch, capsys):

@@ -63,9 +63,29 @@ def test_a_cell_that_never_ends_is_named(tmp_path, monkeypatch):
     ]
 
 
+def test_a_cell_that_ends_its_process_is_named(tmp_path):
+    path = hand_in(tmp_path, "import os; os._exit(1)", CHECK)
+    assert hand_ins.report(path).split("\n")[1:] == [
+        "  ✗ stopped: a cell ended the process that runs it.",
+        "  ✗ causal_mask: the check didn't run.",
+        "  0 of 1 right",
+    ]
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b'{"cells": 3}', b"[]", b"\xff\xfe"])
+def test_a_file_that_is_no_notebook_is_named(tmp_path, content):
+    path = tmp_path / "ada.ipynb"
+    path.write_bytes(content)
+    name, line = hand_ins.report(path).split("\n")
+    assert name == str(path)
+    assert line.startswith("  ✗ no notebook: ")
+
+
 def test_a_folder_is_reported_notebook_by_notebook(tmp_path):
     hand_in(tmp_path, SETUP, RIGHT, CHECK, name="ada.ipynb")
-    hand_in(tmp_path, SETUP, "my_causal_mask = ...", CHECK, name="bob.ipynb")
+    (tmp_path / "bob" / ".ipynb_checkpoints").mkdir(parents=True)
+    for name in ("bob/04.ipynb", "bob/.ipynb_checkpoints/04-checkpoint.ipynb"):
+        hand_in(tmp_path, SETUP, "my_causal_mask = ...", CHECK, name=name)
     done = run(tmp_path)
     assert done.returncode == 0, done.stderr
     assert [line for line in done.stdout.splitlines() if "right" in line] == [

@@ -52,7 +52,7 @@ def test_a_python_without_environments_is_named(module, monkeypatch):
 def test_too_small_a_disk_is_named(tmp_path, monkeypatch):
     set_free(monkeypatch, 1.23)
     assert machine.lacking(str(tmp_path / ".venv")) == (
-        f"{tmp_path} has 1.23 GB free; the book's libraries need 2 GB"
+        f"{tmp_path} has 1.23 GB free; the book's libraries need at least 2 GB"
     )
 
 
@@ -64,7 +64,7 @@ def test_a_full_disk_stops_a_build(tmp_path, monkeypatch, exists):
     set_free(monkeypatch, 0.01)
     line = machine.short_of_room(str(folder), "a build needs", machine.BUILD_GB)
     named = folder if exists else tmp_path
-    assert line == f"{named} has 0.01 GB free; a build needs 0.1 GB"
+    assert line == f"{named} has 0.01 GB free; a build needs at least 0.1 GB"
     set_free(monkeypatch, 0.1)
     assert machine.short_of_room(str(folder), "a build needs", 0.1) == ""
 

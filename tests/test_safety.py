@@ -44,12 +44,27 @@ SCRIPT = re.compile(
 
 def findings(source):
     """What a module does that it must not, as pairs of line and problem."""
-    for node in ast.walk(ast.parse(source)):
-        for problem in _problems(node):
+    nodes = list(ast.walk(ast.parse(source)))
+    full = {
+        alias.asname or alias.name: f"{module}{alias.name}"
+        for node in nodes
+        for module, names in _imported(node)
+        for alias in names
+    }
+    for node in nodes:
+        for problem in _problems(node, full):
             yield node.lineno, problem
 
 
-def _problems(node):
+def _imported(node):
+    """The module and the names of an import."""
+    if isinstance(node, ast.ImportFrom):
+        yield f"{node.module}.", node.names
+    elif isinstance(node, ast.Import):
+        yield "", node.names
+
+
+def _problems(node, full):
     if isinstance(node, ast.Import | ast.ImportFrom):
         names = [alias.name for alias in node.names]
         if isinstance(node, ast.ImportFrom):
@@ -58,7 +73,8 @@ def _problems(node):
             yield "pickle"
     if not isinstance(node, ast.Call):
         return
-    name = ast.unparse(node.func)
+    first, dot, rest = ast.unparse(node.func).partition(".")
+    name = full.get(first, first) + dot + rest
     options = {each.arg: ast.unparse(each.value) for each in node.keywords}
     if name in CALLS:
         yield CALLS[name]
@@ -69,7 +85,8 @@ def _problems(node):
     if options.get("shell", "False") != "False":
         yield "a shell from a string"
     module, _, function = name.rpartition(".")
-    if module == "subprocess" and function in SUBPROCESS and _is_text(node.args[0]):
+    command = [*node.args[:1], *(k.value for k in node.keywords if k.arg == "args")]
+    if module == "subprocess" and function in SUBPROCESS and _is_text(*command):
         yield "a command as one string"
     loader = [*map(ast.unparse, node.args[1:]), options.get("Loader")]
     if name in ("yaml.load", "yaml.load_all") and not YAML_LOADERS & set(loader):
@@ -130,6 +147,7 @@ def test_no_script_of_a_view_runs_text_or_asks_a_network(path):
         ("subprocess.run(f'ls {name}')", "a command as one string"),
         ("subprocess.Popen('ls ' + name)", "a command as one string"),
         ("subprocess.check_output('ls')", "a command as one string"),
+        ("subprocess.run(args='ls')", "a command as one string"),
         ("yaml.load(text)", "YAML that runs code"),
         ("yaml.load(text, Loader=yaml.Loader)", "YAML that runs code"),
         ("urllib.request.urlopen(address)", "download"),
@@ -138,6 +156,22 @@ def test_no_script_of_a_view_runs_text_or_asks_a_network(path):
 )
 def test_what_is_dangerous_is_named(source, problem):
     assert list(findings(f"x = 1\n{source}")) == [(2, problem)]
+
+
+@pytest.mark.parametrize(
+    ("source", "problem"),
+    [
+        (
+            "from torch import load as fetch\nfetch(path)",
+            "torch.load without weights_only=True",
+        ),
+        ("from os import system\nsystem('ls')", "a shell from a string"),
+        ("import subprocess as s\ns.run('ls')", "a command as one string"),
+        ("from urllib.request import urlopen\nurlopen(address)", "download"),
+    ],
+)
+def test_what_is_dangerous_is_named_under_another_name(source, problem):
+    assert list(findings(source)) == [(2, problem)]
 
 
 @pytest.mark.parametrize(

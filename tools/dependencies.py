@@ -23,6 +23,8 @@ LOCK = ROOT / "requirements.lock"
 TO_THE_PLATFORM = "torch"
 PIN = re.compile(r"^([A-Za-z0-9][\w.-]*)==([^\s;\\]+)", re.MULTILINE)
 LOCKED = re.compile(r"^[A-Za-z0-9][^\\\n]*", re.MULTILINE)
+# What pip-audit says where no database can be reached.
+UNREACHABLE = re.compile(r"ConnectionError|Timeout|Max retries|Failed to resolve")
 HEADER = (
     "# All that requirements.txt brings along but torch, made by `make lock` for\n"
     "# Python {python} and newer on Linux, macOS and Windows.\n"
@@ -82,6 +84,9 @@ def audit():
     Returns:
         found: whether there is any. Without an answer from a database there is none,
             and a line says that nothing was looked up.
+
+    Raises:
+        SystemExit: pip-audit failed for another reason than a closed network.
     """
     torch = pins(REQUIREMENTS.read_text(encoding="utf-8"))[TO_THE_PLATFORM][0]
     # Without its hashes, because torch has none.
@@ -93,7 +98,9 @@ def audit():
         command += ["--no-deps", "--disable-pip", "--progress-spinner=off"]
         answer = subprocess.run(command, capture_output=True, text=True, check=False)
     if not answer.stdout:
-        why = answer.stderr.strip().splitlines()[-1]
+        *_, why = answer.stderr.strip().splitlines() or ["pip-audit said nothing"]
+        if not UNREACHABLE.search(answer.stderr):
+            sys.exit(f"pip-audit failed, nothing was looked up: {why}")
         print(f"Skipped: no advisory database answered, nothing was looked up ({why})")
         return False
     return _report(json.loads(answer.stdout)["dependencies"])

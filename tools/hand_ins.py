@@ -3,7 +3,8 @@
     python -m tools.hand_ins FOLDER
 
 Each notebook is run anew, from its first cell to its last, and none is changed. A cell
-that raises an error doesn't stop the next ones; one that runs too long does.
+that raises an error doesn't stop the next ones; one that runs too long, or ends the
+process it runs in, does.
 """
 
 import argparse
@@ -11,7 +12,8 @@ import pathlib
 import re
 import tempfile
 
-from nbclient.exceptions import CellTimeoutError
+import nbformat
+from nbclient.exceptions import CellTimeoutError, DeadKernelError
 
 from tools import notebooks
 
@@ -38,7 +40,11 @@ def verdicts(notebook):
 
 def report(path):
     """Run one notebook; its name, its verdicts, and how many of them are right."""
-    notebook = notebooks.read(path)
+    try:
+        notebook = notebooks.read(path)
+        nbformat.validate(notebook)
+    except Exception as error:  # a file that somebody hands in may hold anything
+        return f"{path}\n  ✗ no notebook: {type(error).__name__}"
     stopped = []
     with tempfile.TemporaryDirectory() as folder:
         try:
@@ -46,6 +52,8 @@ def report(path):
         except CellTimeoutError:
             seconds = notebooks.CELL_TIMEOUT_SECONDS
             stopped.append(f"✗ stopped: a cell ran longer than {seconds} seconds.")
+        except DeadKernelError:
+            stopped.append("✗ stopped: a cell ended the process that runs it.")
     found = verdicts(notebook)
     right = sum(line.startswith("✓") for line in found)
     lines = [*stopped, *found, f"{right} of {len(found)} right"]
@@ -53,11 +61,15 @@ def report(path):
 
 
 def main():
-    """Report on each notebook of a folder."""
+    """Report on each notebook of a folder and of the folders in it."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=pathlib.Path)
     folder = parser.parse_args().folder
-    paths = sorted(folder.glob("*.ipynb"))
+    paths = [
+        path
+        for path in sorted(folder.rglob("*.ipynb"))
+        if ".ipynb_checkpoints" not in path.parts
+    ]
     if not paths:
         parser.error(f"{folder} holds no notebook (*.ipynb)")
     for path in paths:

@@ -10,7 +10,7 @@ import os
 import sys
 
 OLDEST = (3, 11)
-LIBRARIES_GB = 2  # with PyTorch for the CPU they take 1.6
+LIBRARIES_GB = 2  # they take 1.6 with PyTorch for the CPU
 BUILD_GB = 0.1  # the built book takes 0.03
 
 
@@ -47,7 +47,7 @@ def short_of_room(folder, needs, gigabytes):
     free = shutil.disk_usage(folder).free / 1e9
     if free >= gigabytes:
         return ""
-    line = "{0} has {1:.2f} GB free; {2} {3} GB"
+    line = "{0} has {1:.2f} GB free; {2} at least {3} GB"
     return line.format(folder, free, needs, gigabytes)
 
 
