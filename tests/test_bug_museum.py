@@ -18,7 +18,7 @@ NOTEBOOK = notebooks.read(PATH)
 CELLS = {cell.id: cell for cell in NOTEBOOK.cells}
 IDS = list(CELLS)
 PARTS = ("bug", "symptom", "test", "cure")
-# The mistakes found in the five source notebooks, and seven that were met elsewhere.
+# The mistakes found in five tutorial notebooks, and seven that were met elsewhere.
 EXHIBITS = [
     "masked-fill-dropped",
     "mask-not-cut",
