@@ -79,7 +79,7 @@ def pytest_configure(config):
     """Kernels inherit this."""
     os.environ["BOOK_STATIC"] = "1"
     # Where the home folder can't be written, Matplotlib would warn in every notebook.
-    os.environ["MPLCONFIGDIR"] = str(config.rootpath / "_build" / "matplotlib")
+    os.environ["MPLCONFIGDIR"] = str(config.rootpath / "_build" / "mplconfigdir")
 
 
 def pytest_itemcollected(item):

@@ -96,6 +96,7 @@ def audit():
         asked.write_text("\n".join([f"{TO_THE_PLATFORM}=={torch}", *locked]))
         command = [sys.executable, "-m", "pip_audit", "-r", asked, "--format=json"]
         command += ["--no-deps", "--disable-pip", "--progress-spinner=off"]
+        command += ["--cache-dir", folder]  # the home folder may be read-only
         answer = subprocess.run(command, capture_output=True, text=True, check=False)
     if not answer.stdout:
         *_, why = answer.stderr.strip().splitlines() or ["pip-audit said nothing"]

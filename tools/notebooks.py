@@ -171,7 +171,9 @@ def write(path, notebook):
 def execute(notebook, folder, *, allow_errors=False):
     """Run every cell of ``notebook`` in ``folder``; outputs replace the stored ones."""
     os.environ["BOOK_STATIC"] = "1"
-    os.environ["MPLCONFIGDIR"] = str(ROOT / "_build" / "matplotlib")
+    # Nothing is kept in the home folder, which may be read-only.
+    for name in ("MPLCONFIGDIR", "IPYTHONDIR"):
+        os.environ[name] = str(ROOT / "_build" / name.lower())
     client = NotebookClient(
         notebook,
         timeout=CELL_TIMEOUT_SECONDS,
