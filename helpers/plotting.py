@@ -27,6 +27,7 @@ COLOURS = {
     "neutral": "#56B4E9",
     "masked": "#D9D9D9",
 }
+MOST_TICKS = 10
 LINE_STYLES = (
     ("#0072B2", "o", "-"),
     ("#D55E00", "s", "--"),
@@ -261,7 +262,8 @@ def bars(
             drawn = axes.bar(range(len(row)), row, color=COLOURS[role])
             axes.bar_label(drawn, [f"{v:z.{decimals}f}" for v in row], fontsize=8)
             axes.margins(y=0.15)
-            axes.set_xticks(range(len(row)), labels)
+            ticks = [x.replace(" ", "\n") if len(x) > 6 else x for x in labels]
+            axes.set_xticks(range(len(row)), ticks)
             axes.set_title(name)
         panels[0].set_ylabel(axis)
     return picture
@@ -323,6 +325,8 @@ def curves(
         axes.grid(alpha=0.25)
         if "x" in log:
             axes.set_xscale("log", base=2)
+            if len(places) <= MOST_TICKS:
+                axes.set_xticks(places, [f"{place:g}" for place in places], minor=False)
         if "y" in log:
             axes.set_yscale("log")
         if len(drawn) > 1:

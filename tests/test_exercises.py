@@ -115,7 +115,7 @@ def test_a_hint_and_a_solution_are_folded(path):
         hint = cells["hint"].source
         assert hint.startswith("<details><summary>Hint</summary>\n\n")
         assert hint.endswith("\n\n</details>")
-        assert notebooks.is_folded(cells["solution"])
+        assert notebooks.folded_part(cells["solution"]) == "a solution"
         assert cells["solution"].source.startswith("# @title A solution ")
 
 
@@ -136,7 +136,7 @@ def test_a_chapter_has_two_quizzes(path):
     ]
     assert len(quizzes) == 2
     for cell in quizzes:
-        assert re.match(r"quiz\(", cell.source)
+        assert re.match(r"# @title .*\nquiz\(", cell.source)
         assert any("text/html" in output.get("data", {}) for output in cell.outputs)
 
 

@@ -76,7 +76,7 @@ METADATA = {
 }
 FOLDING_TITLE = re.compile(r'# @title .+ \{ display-mode: "form" \}\n')
 CODE_COLUMNS = 80
-TAGS = {"hide-input", "nbval-ignore-output", "raises-exception"}
+TAGS = {"hide-cell", "hide-input", "nbval-ignore-output", "raises-exception"}
 MYST = re.compile(r"^\s*(```\{|:::+\s*\{)|\{[a-z:]+\}`", re.MULTILINE)
 ADDRESS = re.compile(r"\bat 0x[0-9a-f]{6,}")
 ABSOLUTE_PATH = re.compile(r"(?<![\w.:/])/(home|root|Users|usr|tmp|work|content)/\w")
@@ -97,21 +97,29 @@ def imports_of(source):
     return source.partition(IMPORTS)[2].strip()
 
 
-def is_folded(cell):
-    """Whether a cell's code is folded up: the setup, and solutions of exercises."""
-    return cell.id == SETUP_ID or cell.id.startswith("solution-")
+def folded_part(cell):
+    """What of a cell's code a fold hides, in words; None where it isn't folded."""
+    if cell.id == SETUP_ID:
+        return "the setup"
+    parts = {"solution": "a solution", "quiz": "the code of the question"}
+    return parts.get(cell.id.partition("-")[0])
 
 
 def folded_metadata(cell):
-    """Fold a cell on the page and in JupyterLab; on Colab its @title line does it."""
-    what = "the setup" if cell.id == SETUP_ID else "a solution"
+    """Fold a cell on the page and in JupyterLab; on Colab its @title line does it.
+
+    Of a solution, what it prints is folded, too: it is no verdict on the reader's code.
+    """
+    what = folded_part(cell)
+    whole = cell.id.startswith("solution-")
+    hidden = ["source_hidden", "outputs_hidden"] if whole else ["source_hidden"]
     return {
-        "jupyter": {"source_hidden": True},
+        "jupyter": dict.fromkeys(hidden, True),
         "mystnb": {
             "code_prompt_hide": f"Hide {what}",
             "code_prompt_show": f"Show {what}",
         },
-        "tags": ["hide-input"],
+        "tags": ["hide-cell" if whole else "hide-input"],
     }
 
 
@@ -152,7 +160,7 @@ def format_notebook(notebook):
             continue
         if cell.id == SETUP_ID:
             cell.source = setup_source(imports_of(cell.source))
-        if is_folded(cell):
+        if folded_part(cell):
             cell.metadata = nbformat.from_dict(folded_metadata(cell))
         if cell.execution_count is not None:
             count += 1
@@ -236,7 +244,7 @@ def _cell_problems(cell):
     if not is_worded(cell.id):
         yield "an id that isn't words joined by hyphens"
     tags = set(cell.metadata.get("tags", []))
-    allowed = folded_metadata(cell) if is_folded(cell) else {"tags"}
+    allowed = folded_metadata(cell) if folded_part(cell) else {"tags"}
     if set(cell.metadata) - set(allowed) or tags - TAGS:
         yield f"metadata other than tags from {sorted(TAGS)}: {dict(cell.metadata)}"
     if cell.cell_type == "markdown":
@@ -245,11 +253,11 @@ def _cell_problems(cell):
         return
     if cell.id == SETUP_ID and cell.source != setup_source(imports_of(cell.source)):
         yield "a setup cell that differs from the template; run make notebooks"
-    if is_folded(cell):
+    if folded_part(cell):
         if cell.metadata != folded_metadata(cell):
-            yield "a setup or solution cell that isn't folded; run make notebooks"
+            yield "a setup, solution or quiz that isn't folded; run make notebooks"
         if not FOLDING_TITLE.match(cell.source):
-            yield "a setup or solution cell without the title by which Colab folds it"
+            yield "a setup, solution or quiz without the title by which Colab folds it"
     if any(
         len(line) > CODE_COLUMNS and not line.startswith("REPOSITORY = ")
         for line in cell.source.splitlines()

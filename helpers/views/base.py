@@ -28,7 +28,7 @@ START = """
   }
 }
 """
-SUMMARY = "The numbers as a table"
+SUMMARY = "The numbers at the start, as a table"
 # What a notebook has stored of a view.
 STORED = re.compile(
     r'<div class="aos-view" data-view="[0-9a-f]{12}" data-module="(?P<module>\w+)">\n'

@@ -1,4 +1,4 @@
-import { COLOURS, draw, h, isolated, scroll, slider } from "./lib.js";
+import { COLOURS, draw, h, isolated, menu, scroll, slider, tick } from "./lib.js";
 
 const CHART = { width: 340, height: 200, left: 52, right: 10, top: 12, foot: 24 };
 // In JupyterLab the kernel's box is the output before this view: the view waits while the box
@@ -9,7 +9,7 @@ const BOX_STYLE = `
 `;
 const LINES = [[COLOURS.queries, ""], [COLOURS.keys, "6 3"], [COLOURS.values, "8 3 2 3"], [COLOURS.weights, "2 3"]];
 
-/** A slider for each choice, and the frame that Python computed for their values. */
+/** A control for each choice, and the frame that Python computed for their values. */
 export function render({ state, el }) {
   const { choices, frames } = state;
   const places = choices.map(() => 0);
@@ -20,14 +20,17 @@ export function render({ state, el }) {
     // The last choice runs fastest.
     const frame = frames[places.reduce((total, place, i) => total * choices[i].values.length + place, 0)];
     parts.replaceChildren(...frame.map((part, i) => PARTS[part.kind](part, i)));
-    const chosen = choices.map(({ label, values }, i) => `${isolated(label)} ${isolated(values[places[i]])}`).join(" and ");
+    const chosen = choices.map(({ label, values }, i) => named(label, values[places[i]])).join(" and ");
     const found = frame.map(told).filter((text) => text !== "").join("; ");
     sentence.textContent = found ? `With ${chosen}: ${found}.` : `Shown above: ${chosen}.`;
   };
-  const control = ({ name, label, values }, i) => slider({
-    name, label, choices: values, value: values[0],
-    change: (value) => { places[i] = values.indexOf(value); show(); },
-  });
+  const control = ({ name, label, values }, i) => {
+    const change = (value) => { places[i] = values.indexOf(value); show(); };
+    if (values.every((value) => YES_NO.includes(value)))
+      return tick({ name, label, value: values[0] === "True", change: (on) => change(on ? "True" : "False") });
+    if (values.every((value) => value !== "" && isFinite(value))) return slider({ name, label, choices: values, value: values[0], change });
+    return menu({ name, label, options: values, value: values[0], change });
+  };
 
   el.append(h("style", {}, BOX_STYLE), h("div", { class: "controls" }, choices.map(control)), parts, sentence);
   show();
@@ -40,6 +43,14 @@ const PARTS = {
   bars: shownBars,
   line: shownLine,
 };
+
+const YES_NO = ["False", "True"];
+
+/** A choice in words. */
+function named(label, value) {
+  if (YES_NO.includes(value)) return value === "True" ? isolated(label) : `not ${isolated(label)}`;
+  return `${isolated(label)} ${isolated(value)}`;
+}
 
 /** A part in a few words; texts and tables speak for themselves. */
 function told(part) {
@@ -107,11 +118,11 @@ function outline({ places, reach: [low, high] }, y) {
 }
 
 /** What each curve begins and ends with. */
-function endsTable({ curves, x_axis: axis }, i) {
+function endsTable({ curves, x_axis: axis, x_ends: ends }, i) {
   const sample = (c) => draw("svg", { width: 30, height: 8, "aria-hidden": "true", style: "display: inline-block; max-width: none" },
     draw("path", { d: "M0 4H30", stroke: LINES[c][0], "stroke-width": 2, "stroke-dasharray": LINES[c][1] }));
   return scroll(`The ends of the curves over ${isolated(axis)}`, h("table", {},
-    h("thead", {}, h("tr", {}, h("td", {}), ["first", "last"].map((name) => h("th", { scope: "col" }, name)))),
+    h("thead", {}, h("tr", {}, h("td", {}), ends.map((end) => h("th", { scope: "col" }, `${isolated(axis)} = ${end}`)))),
     h("tbody", {}, curves.map(({ name, ends }, c) => h("tr", {},
       h("th", { scope: "row", style: "text-align: left; white-space: normal" }, sample(c), ` ${name}`),
       h("td", { "data-value": `first ${i} ${c}` }, ends[0]),

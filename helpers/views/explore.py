@@ -1,4 +1,4 @@
-"""An experiment that Python computes: a slider for each choice, kernel or not."""
+"""An experiment that Python computes: a control for each choice, kernel or not."""
 
 import collections
 import html
@@ -44,7 +44,7 @@ def explore(
         title: what the experiment is, in a few words.
         decimals: digits behind the point of floating-point numbers.
         choices: for each argument of the function at least two numbers, strings or
-            booleans; the first is where its slider starts. At most 60 combinations.
+            booleans; the first is where its control starts. At most 60 combinations.
 
     Returns:
         view: a View that is also an ipywidgets box where there is a kernel.

@@ -18,17 +18,19 @@ const STYLE = `
 .aos-view .panels > * { min-width: 0; max-width: 100%; }
 .aos-view label, .aos-view fieldset { display: inline-flex; flex-wrap: wrap; gap: 0.25rem 0.5rem; align-items: center; border: 0; margin: 0; padding: 0; min-width: 0; }
 .aos-view legend { float: left; padding: 0; margin: 0; font-size: inherit; font-weight: inherit; width: auto; line-height: inherit; }
-.aos-view input[type=range] { width: 10rem; max-width: 60vw; accent-color: var(--queries); }
 .aos-view input, .aos-view select, .aos-view button, .aos-view textarea {
   font: inherit; color: inherit; background: transparent; border: 1px solid var(--line);
   border-radius: 5px; padding: 0.15rem 0.5rem; margin: 0; min-height: 1.75rem;
 }
+.aos-view input[type=range] { width: 10rem; max-width: 60vw; padding-inline: 0; accent-color: var(--queries); }
 .aos-view option { color: #111; background: #fff; }
 .aos-view button { cursor: pointer; background: var(--faint); }
 .aos-view button[aria-pressed=true] { outline: 2px solid var(--queries); }
 .aos-view :focus-visible { outline: 2px solid var(--queries); outline-offset: 2px; }
 .aos-view output { font-variant-numeric: tabular-nums; font-weight: 600; }
 .aos-view .scroll { overflow-x: auto; max-width: 100%; }
+.aos-view .scroll.more { mask-image: linear-gradient(to left, rgb(0 0 0 / 25%), black 2.5rem); }
+@media (max-width: 599px) { .aos-view .live th, .aos-view .live td { padding-inline: 0.25rem; } }
 .aos-view table { border-collapse: collapse; margin: 0.25rem 0; font-variant-numeric: tabular-nums; width: auto; display: table; }
 .aos-view caption { caption-side: top; text-align: left; font-weight: 600; color: inherit; padding: 0 0 0.2rem; }
 .aos-view th, .aos-view td { border: 1px solid var(--line); padding: 0.15rem 0.45rem; text-align: right; font-weight: 400; background: transparent; color: inherit; white-space: pre; unicode-bidi: isolate; }
@@ -231,9 +233,13 @@ export function visible(token) {
   return token === "" ? "∅" : /^\s+$/.test(token) ? token.replace(/[ \n\t]/g, (sign) => signs[sign]) : token;
 }
 
-/** A frame that scrolls sideways where its content is too wide for the page. */
+/** A frame that scrolls sideways where its content is too wide for the page; then its edge fades. */
 export function scroll(label, ...children) {
-  return h("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": label }, ...children);
+  const more = () => frame.classList.toggle("more", frame.scrollLeft + frame.clientWidth < frame.scrollWidth - 2);
+  const frame = h("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": label, onscroll: more }, ...children);
+  const watch = new ResizeObserver(more);
+  for (const element of [frame, ...frame.children]) watch.observe(element);
+  return frame;
 }
 
 // --- a little mathematics -----------------------------------------------------------------

@@ -6,7 +6,7 @@ import { transformer } from "./transformer.js";
 const MODEL_STYLE = `
 .aos-view .story { font-family: ui-monospace, monospace; font-size: 1.05rem; line-height: 1.9; white-space: pre-wrap; margin: 0.5rem 0; }
 .aos-view .story span { padding: 0.15rem 0; border-radius: 3px; unicode-bidi: isolate; }
-.aos-view .story .asking { box-shadow: inset 0 0 0 2px currentColor; }
+.aos-view .story .asking { outline: 2px solid currentColor; outline-offset: 2px; }
 .aos-view .bar { display: inline-block; height: 0.8rem; background: ${COLOURS.weights}; vertical-align: middle; }
 .aos-view input.prompt { width: 34rem; max-width: 100%; font-family: ui-monospace, monospace; }
 `;
@@ -15,6 +15,11 @@ const NAMES = { " ": "space", "\n": "end of story" };
 /** A character, or its number where nothing would be seen of it. */
 const named = (character) => NAMES[character] ??
   (/\p{C}/u.test(character) ? `U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}` : character);
+
+/** A character of a story in words: the first one only says that a story begins. */
+const placed = (characters, i) => (i === 0 && characters[0] === "\n" ? "start" : named(characters[i] ?? ""));
+/** The same in a sentence, where a comma would be read as one. */
+const quoted = (characters, i) => { const name = placed(characters, i); return name === characters[i] ? `“${name}”` : name; };
 
 /** A trained model that writes, shows where it looks, and whose heads can be switched off. */
 export function render({ state, el }) {
@@ -32,7 +37,7 @@ export function render({ state, el }) {
   const next = h("div");
   const map = heatMap({ caption: "Where each character looks" });
   const answers = h("div");
-  const place = (i) => `${i}: ${named(["\n", ...text].slice(-maps.length)[i] ?? "")}`;
+  const place = (i) => `${i}: ${placed(["\n", ...text].slice(-maps.length), i)}`;
   const asking = slider({
     name: "asking", label: "asking character", min: 0, max: model.contextLength - 1, value: 0, text: place,
     change: (i) => { chosen.asking = i; show(); },
@@ -72,19 +77,20 @@ export function render({ state, el }) {
     const row = maps[asked][chosen.layer][chosen.head];
     story.replaceChildren(...characters.map((character, i) => h("span", {
       class: i === asked ? "asking" : undefined,
-      title: i <= asked ? `${named(character)}: ${fixed(row[i])}` : named(character),
+      title: i <= asked ? `${placed(characters, i)}: ${fixed(row[i])}` : placed(characters, i),
       style: i <= asked ? `background: color-mix(in srgb, ${COLOURS.weights} ${Math.round(85 * row[i])}%, transparent)` : undefined,
     }, character === "\n" ? "↵" : character)));
     const input = asking.querySelector("input");
     [input.max, input.value] = [maps.length - 1, asked];
     input.setAttribute("aria-valuetext", place(asked));
     asking.querySelector("output").textContent = place(asked);
+    const names = characters.map((_, i) => placed(characters, i));
     map.update(maps.map((one) => characters.map((_, j) => one[chosen.layer][chosen.head][j] ?? 0)),
-      characters.map(named), characters.map(named), (i, j) => j > i);
+      names, names, (i, j) => j > i);
     map.mark("queries", asked);
     const best = row.indexOf(Math.max(...row));
-    said.textContent = `Layer ${chosen.layer + 1}, head ${chosen.head + 1}: ${named(characters[asked])} at ${asked} gives ` +
-      `${named(characters[best])} at ${best} the most, ${fixed(row[best])}.`;
+    said.textContent = `Layer ${chosen.layer + 1}, head ${chosen.head + 1}: ${quoted(characters, asked)} at ${asked} gives ` +
+      `${quoted(characters, best)} at ${best} the most, ${fixed(row[best])}.`;
     next.replaceChildren(nextTable(alphabet, probabilities()));
   };
 
@@ -95,7 +101,8 @@ export function render({ state, el }) {
   /** Take a prompt; a character that the model doesn't know is named, and the prompt stays to be mended. */
   const take = (now) => {
     const unknown = [...now].find((character) => !alphabet.includes(character));
-    wrong.textContent = unknown === undefined ? "" : `The model doesn't know “${named(unknown)}” at ${[...now].indexOf(unknown)}: it has read ${alphabet.map(named).join(" ")}`;
+    wrong.textContent = unknown === undefined ? "" : `The model doesn't know “${named(unknown)}” at ${[...now].indexOf(unknown)}; below is still the text before. It knows space and ` +
+      alphabet.filter((character) => /\S/.test(character)).join(" ");
     if (unknown !== undefined) return;
     chosen.asking = null;
     read(now, true);

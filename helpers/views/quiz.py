@@ -45,9 +45,13 @@ def quiz(question: str, *, right: Answer, wrong: Sequence[Answer]) -> View:
         {"question": question, "answers": answers},
         [
             Table(
-                question,
+                "Each answer, and why it is right or not",
                 [
-                    [one["answer"], "yes" if one["right"] else "no", one["why"]]
+                    [
+                        _plain(one["answer"]),
+                        "yes" if one["right"] else "no",
+                        _plain(one["why"]),
+                    ]
                     for one in answers
                 ],
                 columns=["answer", "right?", "why"],
@@ -56,6 +60,11 @@ def quiz(question: str, *, right: Answer, wrong: Sequence[Answer]) -> View:
         ],
         summary="All answers, explained",
     )
+
+
+def _plain(text: str) -> str:
+    """A text without the marks around its code."""
+    return text.replace("`", "")
 
 
 def _is_text(value: object) -> bool:

@@ -10,6 +10,7 @@ export function render({ state, el }) {
   const chosen = { width: widths[0], divided: false, temperature: 1, query: 1 };
   const numbers = h("div");
   const weightsOfRow = h("div");
+  const note = h("p", { class: "note" });
   const sentence = h("p", { class: "note", "aria-live": "polite", "data-value": "sentence" });
 
   const show = () => {
@@ -22,6 +23,9 @@ export function render({ state, el }) {
       histogram(state, state.shares[place], unit, scores),
       measures(state.spreads[place] / divisor, weights));
     weightsOfRow.replaceChildren(rowTable(`The weights of query ${chosen.query}`, scores, weights));
+    const outside = scores.filter((score) => Math.abs(score) > PICTURE.reach).length;
+    note.textContent = `How ${state.count.toLocaleString("en")} scores are spread. Below the axis, the ${scores.length} of one query` +
+      (outside === 0 ? "." : `, ${outside} of them outside the picture.`);
     sentence.textContent = reading(chosen, weights);
   };
   const change = (name) => (value) => { chosen[name] = value; show(); };
@@ -35,8 +39,7 @@ export function render({ state, el }) {
       queries.length > 1 ? control("query", "query", queries) : null),
     h("div", { class: "panels" },
       h("div", { style: "width: 20rem" },
-        h("p", { class: "note" }, `How ${state.count.toLocaleString("en")} scores are spread. Below the axis, the ${state.scores[0][0].length} of one query.`),
-        numbers, sentence),
+        note, numbers, sentence),
       weightsOfRow));
   show();
 }

@@ -1,7 +1,7 @@
 import { COLOURS, draw, fixed, h, isolated, slider, visible } from "./lib.js";
 import { heatMap } from "./attention_map.js";
 
-const CURVE = { width: 320, height: 220, left: 40, right: 12, top: 14, bottom: 36 };
+const CURVE = { width: 320, height: 220, left: 40, right: 12, top: 26, bottom: 36 };
 
 /** A slider through a training run: the loss at each step, and the attention map kept nearest to it. */
 export function render({ state, el }) {
@@ -20,7 +20,7 @@ export function render({ state, el }) {
     curve.move(step);
     if (nearest !== shown) map.update(maps[nearest], tokens, tokens, (i, j) => causal && j > i);
     shown = nearest;
-    kept.replaceChildren("The map after ", h("strong", { "data-value": "kept" }, String(steps[nearest])), " steps:");
+    kept.replaceChildren("The map after ", h("strong", { "data-value": "kept" }, String(steps[nearest])), " steps, the nearest of those kept:");
     loss.replaceChildren("Loss: ", h("strong", { "data-value": "loss" }, fixed(losses[step])), " nats");
     said.textContent = `At step ${step} the loss is ${fixed(losses[step])}. ${changeSentence(tokens, steps[0], maps[0], maps[nearest])}`;
   };
@@ -48,7 +48,7 @@ function lossCurve(losses) {
     line([left, top], [left, height - bottom], { "stroke-opacity": 0.5 }),
     text([left - 6, y(0) + 4], "end", "0"), text([left - 6, y(most) + 4], "end", fixed(most)),
     text([x(0), height - bottom + 16], "middle", "0"), text([x(last), height - bottom + 16], "end", String(losses.length - 1)),
-    text([(left + width - right) / 2, height - 6], "middle", "step"), text([left + 6, top - 3], "start", "loss (nats)"),
+    text([(left + width - right) / 2, height - 6], "middle", "step"), text([4, 12], "start", "loss (nats)"),
     draw("polyline", { points: losses.map((loss, step) => `${fixed(x(step))},${fixed(y(loss))}`).join(" "), fill: "none", stroke: "currentColor", "stroke-width": 1.5 }),
     drop, marker);
   return {

@@ -35,10 +35,10 @@ MOVES = [
     ([], (2, "normal", False)),
     ([("width", "ArrowRight", 1)], (8, "normal", False)),
     ([("width", "End", 1), ("width", "ArrowLeft", 1)], (8, "normal", False)),
-    ([("kind", "ArrowRight", 3)], (2, "uniform", False)),
-    ([("doubled", "ArrowRight", 1)], (2, "normal", True)),
+    ([("kind", "ArrowDown", 3)], (2, "uniform", False)),
+    ([("doubled", "Space", 1)], (2, "normal", True)),
     (
-        [("width", "End", 1), ("kind", "End", 1), ("doubled", "End", 1)],
+        [("width", "End", 1), ("kind", "End", 1), ("doubled", "Space", 1)],
         (32, "uniform", True),
     ),
 ]
@@ -66,7 +66,8 @@ def test_the_frame_is_what_the_function_returns(shown, moves, values):
         assert shown.value(f"last 4 {i}") == f"{y[-1]:z.2f}"
     width, kind, doubled = values
     sentence = shown.value("sentence").replace("\u2068", "").replace("\u2069", "")
-    assert f"width {width} and kind {kind} and doubled {doubled}:" in sentence
+    doubled = "doubled" if doubled else "not doubled"
+    assert f"width {width} and kind {kind} and {doubled}:" in sentence
     best = max(bars, key=bars.get)
     assert f"{best} is largest, {bars[best]:z.2f}" in sentence
     up = line.y["up"]
@@ -75,12 +76,13 @@ def test_the_frame_is_what_the_function_returns(shown, moves, values):
 
 
 def test_all_controls_were_moved(shown):
-    for name in ("width", "kind", "doubled"):
+    for name, key in (("width", "End"), ("kind", "End"), ("doubled", "Space")):
         before = shown.value("part 1")
-        shown.press(name, "End")
+        shown.press(name, key)
         assert shown.value("part 1") != before
-        valuetext = shown.control(name).get_attribute("aria-valuetext")
-        assert valuetext == {"width": "32", "kind": "uniform", "doubled": "True"}[name]
+    assert shown.control("width").get_attribute("aria-valuetext") == "32"
+    assert shown.control("kind").input_value() == "uniform"
+    assert shown.control("doubled").is_checked()
     assert shown.moved == shown.controls()
 
 
@@ -114,7 +116,7 @@ def test_bars_and_curves_are_drawn_on_one_scale(shown, moves, values):
     words = shown.page.locator(".live svg text").all_text_contents()
     assert words == [f"{high:.2f}", f"{low:.2f}", "1", "100", "step"]
     heads = shown.page.locator('.live th[scope="col"]').all_text_contents()
-    assert heads == ["one", "two", "first", "last"]
+    assert heads == ["one", "two", *(f"\u2068step\u2069 = {end}" for end in (1, 100))]
     for i, y in enumerate(line.y.values()):
         path = shown.page.locator(f'.live [data-value="curve 4 {i}"]').get_attribute(
             "d"
@@ -134,6 +136,6 @@ def test_a_missing_number_leaves_a_gap(show_views):
 
 def test_words_alone_are_named_by_their_values(show_views):
     shown = show_views(explore(lambda a: f"text {a}", title="t", a=["x", "y"]))
-    shown.press("a", "ArrowRight")
+    shown.press("a", "ArrowDown")
     assert shown.value("part 0") == "text y"
     assert "Shown above: \u2068a\u2069 \u2068y\u2069." in shown.value("sentence")

@@ -175,7 +175,12 @@ def compare_sentence(shown, text, layer, head, asked):
     row = weights_row(text, layer, head, asked)
     said = shown.value("sentence")
     assert f"Layer {layer + 1}, head {head + 1}" in said
-    assert f"at {int(row.argmax())} the most, {row.max():.2f}" in said
+    best, names = int(row.argmax()), {" ": "space", "\n": "end of story"}
+    spoken = [names.get(one, f"“{one}”") for one in text]
+    assert f": {['start', *spoken][asked]} at {asked} gives " in said
+    assert (
+        f"gives {['start', *spoken][best]} at {best} the most, {row.max():.2f}" in said
+    )
 
 
 def compare_answers(shown):
@@ -269,7 +274,9 @@ def test_an_unknown_character_is_named_and_the_story_stays(show_views, dialogs, 
         (i, one) for i, one in enumerate(text) if one not in loaded()[1].alphabet
     )
     name = FIRST_UNKNOWN.get(text, unknown)
-    start = f"The model doesn't know “{name}” at {place}: it has read"
+    start = (
+        f"The model doesn't know “{name}” at {place}; below is still the text before."
+    )
     assert shown.value("wrong").startswith(start)
     assert shown.value("story") == before
     assert shown.control("prompt").input_value() == text
