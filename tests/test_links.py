@@ -13,6 +13,9 @@ from tools import links, notebooks
 LINK = re.compile(r"\]\((https?://[^)\s]+)\)")
 
 
+slow = pytest.mark.slow  # reads the whole book once more
+
+
 @pytest.fixture(scope="module")
 def listed():
     """Every external link of the book, no address asked for."""
@@ -25,6 +28,7 @@ def listed():
     return json.loads(subprocess.check_output(command, cwd=links.ROOT, text=True))
 
 
+@slow
 def test_every_external_link_of_a_page_is_listed(listed):
     chapters = links.ROOT / "chapters"
     written = set()
@@ -38,10 +42,12 @@ def test_every_external_link_of_a_page_is_listed(listed):
     assert written - {link["uri"] for link in listed} == set()
 
 
+@slow
 def test_listing_asks_for_nothing(listed):
     assert {link["status"] for link in listed} == {"ignored"}
 
 
+@slow
 def test_a_link_is_named_once_and_with_its_page(listed):
     uris = [link["uri"] for link in listed]
     assert sorted(set(uris)) == sorted(uris)

@@ -39,6 +39,7 @@ def copy(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_a_new_chapter_passes_every_test(copy):
     tests = ["tests/test_notebooks.py", "tests/test_exercises.py"]
     options = ["-v", "-p", "no:cacheprovider", "-k", CONCERNED]

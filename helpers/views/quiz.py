@@ -45,7 +45,7 @@ def quiz(question: str, *, right: Answer, wrong: Sequence[Answer]) -> View:
         {"question": question, "answers": answers},
         [
             Table(
-                "Each answer, and why it is right or not",
+                _plain(question),
                 [
                     [
                         _plain(one["answer"]),
