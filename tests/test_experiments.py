@@ -20,6 +20,7 @@ def flattened(rows, path=()):
             yield ".".join((*path, key)), value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", experiments.EXPERIMENTS)
 def test_a_short_run_gives_what_was_recorded(name):
     try:

@@ -70,13 +70,20 @@ def test_anything_else_fails(stored, computed):
     assert not close(computed, stored)
 
 
-def run_nbval(folder, source, stored, **cell_options):
-    """pytest's exit code for a notebook of one cell with the given stored text."""
-    output = new_output("stream", name="stdout", text=stored)
-    cell = new_code_cell(source, outputs=[output], execution_count=1, **cell_options)
-    nbformat.write(new_notebook(cells=[cell]), folder / "one.ipynb")
+def run_nbval(folder, *cells):
+    """What pytest says of a notebook; a cell is a code, its stored text, its tags."""
+    cells = [
+        new_code_cell(
+            source,
+            outputs=[new_output("stream", name="stdout", text=stored)],
+            execution_count=count,
+            metadata={"tags": tags},
+        )
+        for count, (source, stored, *tags) in enumerate(cells, start=1)
+    ]
+    nbformat.write(new_notebook(cells=cells), folder / "one.ipynb")
     (folder / "pytest.ini").touch()
-    options = ["-p", "tests.nbval_numeric", "--nbval", "--nbval-current-env"]
+    options = ["-v", "-p", "tests.nbval_numeric", "--nbval", "--nbval-current-env"]
     options += ["-c", str(folder / "pytest.ini"), "-p", "no:cacheprovider"]
     return subprocess.run(
         [sys.executable, "-m", "pytest", *options, str(folder / "one.ipynb")],
@@ -88,24 +95,29 @@ def run_nbval(folder, source, stored, **cell_options):
     )
 
 
-@pytest.mark.parametrize(
-    ("stored", "code", "words"),
-    [
-        ("x (6, 2) 0.4421\n", 0, "1 passed"),
-        ("x (6, 2) 0.4420\n", 0, "1 passed"),
-        ("x (6, 2) 0.4431\n", 1, "Cell outputs differ"),
-        ("y (6, 2) 0.4421\n", 1, "Cell outputs differ"),
-        ("x (6, 3) 0.4421\n", 1, "Cell outputs differ"),
-    ],
-)
-def test_nbval_uses_the_comparison(tmp_path, stored, code, words):
-    result = run_nbval(tmp_path, "print('x (6, 2) 0.4421')", stored)
-    assert result.returncode == code, result.stdout + result.stderr
-    assert words in result.stdout
+def test_nbval_uses_the_comparison(tmp_path):
+    stored = {
+        "x (6, 2) 0.4421": "PASSED",
+        "x (6, 2) 0.4420": "PASSED",
+        "x (6, 2) 0.4431": "FAILED",
+        "y (6, 2) 0.4421": "FAILED",
+        "x (6, 3) 0.4421": "FAILED",
+    }
+    cells = [("print('x (6, 2) 0.4421')", f"{text}\n") for text in stored]
+    result = run_nbval(tmp_path, *cells)
+    assert result.returncode == 1, result.stdout + result.stderr
+    for number, verdict in enumerate(stored.values()):
+        assert f"one::ipynb::Cell {number} {verdict}" in result.stdout
+    assert result.stdout.count("Cell outputs differ") == 3
     assert "seconds a notebook" in result.stdout
 
 
 def test_an_ignored_cell_still_has_to_run(tmp_path):
-    tagged = {"metadata": {"tags": ["nbval-ignore-output"]}}
-    assert run_nbval(tmp_path, "print('a')", "b\n", **tagged).returncode == 0
-    assert run_nbval(tmp_path, "1 / 0", "b\n", **tagged).returncode == 1
+    tag = "nbval-ignore-output"
+    result = run_nbval(tmp_path, ("print('a')", "b\n", tag), ("1 / 0", "b\n", tag))
+    assert "one::ipynb::Cell 0 PASSED" in result.stdout
+    assert "one::ipynb::Cell 1 FAILED" in result.stdout
+
+
+def test_a_notebook_that_agrees_passes(tmp_path):
+    assert run_nbval(tmp_path, ("print('a')", "a\n")).returncode == 0

@@ -33,6 +33,7 @@ def test_the_model_reaches_what_is_recorded(loaded):
     assert set(recorded["accuracy"].values()) == {1.0}
 
 
+@pytest.mark.slow
 def test_a_short_run_of_the_command_gives_what_was_recorded():
     _, rows = page_model.train_page_model(**page_model.SHORT)
     recorded = page_model.record()["short"]
