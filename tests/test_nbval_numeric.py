@@ -108,7 +108,7 @@ def test_nbval_uses_the_comparison(tmp_path):
     assert result.returncode == 1, result.stdout + result.stderr
     for number, verdict in enumerate(stored.values()):
         assert f"one::ipynb::Cell {number} {verdict}" in result.stdout
-    assert result.stdout.count("Cell outputs differ") == 3
+    assert "Cell outputs differ" in result.stdout
     assert "seconds a notebook" in result.stdout
 
 
