@@ -245,6 +245,18 @@ def test_curves_carry_their_axes_names_and_numbers():
     assert "steps from 1 to 4, nats: a from 5.00 to 7.00; b from" in picture.alt
 
 
+def test_a_logarithmic_axis_names_its_few_places_as_they_are():
+    places = [4, 8, 1024]
+    axes = curves(places, {"a": [1, 2, 3]}, title="t", **AXES, log="x").axes[0]
+    assert list(axes.get_xticks()) == places
+    assert names_of(axes.get_xticklabels()) == ["4", "8", "1024"]
+
+
+def test_long_labels_of_bars_take_two_lines():
+    axes = bars([1, 2], labels=["2 blocks", "n = 1"], title="t").axes[0]
+    assert names_of(axes.get_xticklabels()) == ["2\nblocks", "n = 1"]
+
+
 def test_one_curve_needs_no_legend():
     picture = curves([1], {"a": [1]}, title="t", **AXES)
     assert picture.axes[0].get_legend() is None

@@ -102,6 +102,16 @@ def test_a_temperature_of_root_d_does_what_the_division_does(show_views, vectors
     assert [shown.value(name) for name in names] == by_temperature
 
 
+def test_scores_outside_the_picture_are_counted(show_views):
+    queries = torch.tensor([[[1.0, 0.0]]])
+    keys = torch.tensor([[[30.0, 0.0], [-40.0, 0.0], [5.0, 0.0]]])
+    shown = show_views(temperature_and_width(queries, keys))
+    note = shown.page.locator(".live .note").first
+    assert "the 3 of one query, 2 of them outside the picture." in note.inner_text()
+    shown.press("temperature", "End")
+    assert note.inner_text().endswith("the 3 of one query.")
+
+
 def test_the_sentence_names_what_divides(show_views, vectors):
     shown = show_views(temperature_and_width(*vectors))
     assert shown.value("sentence").startswith("Not divided, query 1 ")

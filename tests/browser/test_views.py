@@ -1,6 +1,7 @@
 """Every view in a browser: each control works by keyboard, in any theme."""
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.conftest import THEMES
 from tests.view_samples import HOSTILE, SAMPLES
@@ -80,6 +81,18 @@ def test_a_view_fits_a_phone_in_both_themes(show_views, name, theme):
             "document.documentElement.scrollWidth - innerWidth"
         )
         assert overflow <= 0, f"{overflow} pixels too wide at {width}"
+
+
+def test_a_table_that_goes_on_beyond_the_edge_fades_there(show_views):
+    shown = show_views(SAMPLES["soft_lookup"]())
+    faded = shown.page.locator(".live .scroll.more")
+    shown.page.set_viewport_size({"width": 1280, "height": 800})
+    expect(faded).to_have_count(0)
+    shown.page.set_viewport_size({"width": 375, "height": 800})
+    expect(faded).not_to_have_count(0)
+    for frame in shown.page.locator(".live .scroll").all():
+        frame.evaluate("(frame) => frame.scrollTo(frame.scrollWidth, 0)")
+    expect(faded).to_have_count(0)
 
 
 @pytest.mark.parametrize("name", SAMPLES)
