@@ -87,10 +87,10 @@ views: $(READY)
 	$(RUN) -m tools.notebooks views
 
 experiments: $(READY)
-	$(RUN) -m helpers.experiments
+	$(RUN) -m experiments
 
 page-model: $(READY)
-	$(RUN) -m helpers.page_model
+	$(RUN) -m experiments.story_model
 
 bench: $(READY)
 	$(RUN) -m tests.benchmarks

@@ -13,7 +13,7 @@ import nbformat
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
-from helpers.views.base import is_stored
+from helpers.views.view import is_stored
 
 
 class StoredView(SphinxDirective):

@@ -1,7 +1,8 @@
 """Reference implementations behind the book "Attention, One Step at a Time".
 
-``helpers.attention`` holds the mathematics, ``helpers.plotting`` the figures, and
-``helpers.runtime`` the device, the seed and the printing of tensors.
+Start with ``attention``, which needs nothing but ``validation``, the checks of its
+input. ``models``, ``text`` and ``training`` build a language model on it; ``notebook``,
+``views`` and ``checks`` are what a chapter shows, moves and asks; ``recorded`` is data.
 """
 
 BOOK = "attention-one-step"

@@ -13,7 +13,8 @@ import time
 
 import pytest
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from tests import ROOT
+
 UNPUBLISHED = "https://github.com/OWNER/attention-one-step"
 PUBLISHED = "https://github.com/someone/some-book"
 STRICT = ("-q", "-W", "-n", "--keep-going")

@@ -20,7 +20,7 @@ import torch
 import torch.nn.functional as F
 
 from helpers import attention
-from helpers.runtime import show"""
+from helpers.notebook.display import show"""
 # Each cell's kind, id and text. NUMBER and TITLE stand for the chapter's own.
 CELLS = (
     (

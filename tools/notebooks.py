@@ -208,9 +208,8 @@ def sign(notebook):
 
 def views_of(notebook):
     """The stored outputs that are views, as data by MIME type."""
-    from helpers.views.base import (
-        is_stored,
-    )  # only here: it imports PyTorch, in seconds
+    from helpers.views.view import is_stored
+    # only here: it imports PyTorch, in seconds
 
     for cell in notebook.cells:
         for output in cell.get("outputs", ()):
@@ -221,7 +220,7 @@ def views_of(notebook):
 
 def rebuilt(stored):
     """The HTML of a stored view with today's modules; no cell is run."""
-    from helpers.views.base import rebuild
+    from helpers.views.view import rebuild
 
     return rebuild(stored)
 

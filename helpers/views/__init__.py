@@ -1,19 +1,19 @@
 """Views: what a reader moves on a page, without a kernel and without a network."""
 
-from helpers.views.attention_map import attention_view
-from helpers.views.base import Table, View
+from helpers.views.attention_view import attention_view
 from helpers.views.dropout_sampler import dropout_sampler
 from helpers.views.explore import explore
 from helpers.views.frames import Line
 from helpers.views.head_splitter import head_splitter
 from helpers.views.mask_painter import mask_painter
-from helpers.views.page_model import model_in_the_page
+from helpers.views.model_in_the_page import model_in_the_page
 from helpers.views.query_explorer import query_explorer
 from helpers.views.quiz import quiz
 from helpers.views.sampler import sampler
 from helpers.views.soft_lookup import soft_lookup
 from helpers.views.temperature_and_width import temperature_and_width
 from helpers.views.training_scrubber import training_scrubber
+from helpers.views.view import Table, View
 
 __all__ = [
     "Line",

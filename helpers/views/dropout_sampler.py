@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from helpers import validation
-from helpers.views.base import Table, View
+from helpers.views.view import Table, View
 
 PROBABILITIES = [tenths / 10 for tenths in range(10)]
 

@@ -11,9 +11,9 @@ from types import ModuleType
 from typing import Any
 
 from helpers import validation
-from helpers.views.base import Table, View
 from helpers.views.frame_html import to_html
 from helpers.views.frames import Frame, on_one_scale, parts_of, summary, table_of
+from helpers.views.view import Table, View
 
 MOST_FRAMES = 60
 WIDGET = "application/vnd.jupyter.widget-view+json"

@@ -8,7 +8,7 @@ from typing import Any
 
 from torch import Tensor
 
-from helpers.views.base import Table
+from helpers.views.view import Table
 
 MOST_CURVES = 4
 Part = dict[str, Any]

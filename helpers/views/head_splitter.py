@@ -12,7 +12,7 @@ from helpers.attention import (
     scaled_dot_product_attention,
     split_heads,
 )
-from helpers.views.base import Table, View
+from helpers.views.view import Table, View
 
 
 def head_splitter(

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Iterable, Sequence
 
-from helpers.views.base import Table, View
+from helpers.views.view import Table, View
 
 Answer = tuple[str, str]
 

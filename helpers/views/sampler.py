@@ -7,7 +7,7 @@ from torch import Tensor
 
 from helpers import validation
 from helpers.attention import softmax
-from helpers.views.base import Table, View
+from helpers.views.view import Table, View
 
 
 def sampler(logits: Tensor, characters: Sequence[str]) -> View:

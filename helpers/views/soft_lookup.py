@@ -6,7 +6,7 @@ from torch import Tensor
 
 from helpers import validation
 from helpers.attention import scaled_dot_product_attention
-from helpers.views.base import Table, View
+from helpers.views.view import Table, View
 
 
 def soft_lookup(

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from helpers import validation
 from helpers.attention import softmax
-from helpers.views.base import Table, View
+from helpers.views.view import Table, View
 
 BINS = 50
 REACH = 5  # standard deviations from the middle of the histogram to its ends

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from helpers import validation
-from helpers.views.base import Table, View
+from helpers.views.view import Table, View
 
 
 def training_scrubber(

@@ -7,7 +7,7 @@ better. Nothing here asserts a time.
 
 import sys
 
-from helpers.runtime import choose_device
+from helpers.notebook.device import choose_device
 from tests.benchmarks.speed import bench_attention, bench_generation
 from tests.benchmarks.training import bench_training
 

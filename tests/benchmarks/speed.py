@@ -8,9 +8,9 @@ import torch.nn.functional as F
 from torch import nn
 
 from helpers.attention import MultiHeadAttention, causal_mask
-from helpers.generation import generate
-from helpers.language_model import TransformerLM
-from helpers.transformer_block import TransformerConfig
+from helpers.models.generation import generate
+from helpers.models.language_model import TransformerLM
+from helpers.models.transformer_block import TransformerConfig
 
 B, C, H = 8, 128, 4
 REPEATS = 7

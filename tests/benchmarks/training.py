@@ -2,12 +2,12 @@
 
 import torch
 
-from helpers import corpus
-from helpers.batches import Windows
-from helpers.language_model import TransformerLM
-from helpers.presets import preset
-from helpers.tokenizer import CharTokenizer
-from helpers.training import train
+from helpers.models.language_model import TransformerLM
+from helpers.text import corpus
+from helpers.text.batches import Windows
+from helpers.text.tokenizer import CharTokenizer
+from helpers.training.config import preset
+from helpers.training.loop import train
 
 # The published setting of a well-known small GPT script for a laptop's processor.
 REFERENCE = {

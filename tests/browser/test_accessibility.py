@@ -3,8 +3,8 @@
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
+from tests.book.test_book import PAGES
 from tests.browser.test_pages import THEMES
-from tests.test_book import PAGES
 
 
 def violations(page):

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from helpers.views import attention_view
-from helpers.views.base import bundle
+from helpers.views.view import bundle
 
 L, H, T, S = 2, 3, 5, 7
 QUERIES = ["je", "ne", "sais", "pas", "ne"]

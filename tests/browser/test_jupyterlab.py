@@ -19,14 +19,14 @@ import time
 import nbformat
 import pytest
 
+from tests import ROOT
+from tests.book.test_exercises import called, exercises
+from tests.book.test_notebooks import NOTEBOOKS, NUMBERED
 from tests.nbval_numeric import close
-from tests.test_checks import RIGHT, WRONG
-from tests.test_exercises import called, exercises
-from tests.test_notebooks import NOTEBOOKS, NUMBERED
+from tests.unit.test_checks import RIGHT, WRONG
 from tools import notebooks
 
 pytestmark = pytest.mark.slow
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 TOKEN = "only-for-this-test"
 RUN_SECONDS = 300
 LOAD_SECONDS = 60

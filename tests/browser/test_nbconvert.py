@@ -6,9 +6,9 @@ import nbconvert
 import pytest
 import torch
 
-from helpers.views.base import STORED
+from helpers.views.view import STORED
+from tests.book.test_notebooks import NUMBERED
 from tests.browser.test_pages import Watched
-from tests.test_notebooks import NUMBERED
 from tools import notebooks
 
 # nbconvert's own template asks for these two; a view needs neither.

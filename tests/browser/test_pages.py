@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from tests.test_book import CHAPTERS, MADE, PAGES
+from tests.book.test_book import CHAPTERS, MADE, PAGES
 
 WIDTHS = (1280, 375)
 THEMES = ("light", "dark")
@@ -109,9 +109,9 @@ def test_the_model_in_the_page_answers_within_a_second_and_a_half(
         page.goto(
             f"{site_over_http}/chapters/09_transformer_block.html", wait_until="commit"
         )
-        button = page.locator('[data-module="page_model"] [data-control="one"]')
+        button = page.locator('[data-module="model_in_the_page"] [data-control="one"]')
         button.wait_for()
-        story = page.locator('[data-module="page_model"] [data-value="story"]')
+        story = page.locator('[data-module="model_in_the_page"] [data-value="story"]')
         before = story.inner_text()
         button.click()
         assert story.inner_text() != before

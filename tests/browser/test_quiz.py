@@ -8,7 +8,7 @@ import pytest
 from helpers.views import quiz
 from tests.browser.conftest import THEMES
 from tests.browser.test_accessibility import violations
-from tests.view_samples import SAMPLES
+from tests.samples.views import SAMPLES
 
 QUESTION = "Your layer divides by `sqrt(D)` after softmax. What breaks?"
 RIGHT = ("The rows of `weights` sum to less than 1.", "A row sums to `1 / sqrt(D)`.")

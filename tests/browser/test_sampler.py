@@ -6,9 +6,9 @@ import math
 import pytest
 import torch
 
-from helpers.generation import next_probabilities
+from helpers.models.generation import next_probabilities
 from helpers.views import sampler
-from helpers.views.base import bundle
+from helpers.views.view import bundle
 
 CHARACTERS = ["r", "l", "d", "w", "e"]
 LOGITS = torch.tensor([0.50, 0.25, 0.15, 0.06, 0.04]).log()

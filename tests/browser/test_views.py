@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import THEMES
-from tests.view_samples import HOSTILE, SAMPLES
+from tests.samples.views import HOSTILE, SAMPLES
 
 # Keys that move a control of each kind, from wherever it stands.
 KEYS = {

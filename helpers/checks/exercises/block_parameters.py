@@ -1,7 +1,7 @@
 """Exercise of chapter 9: how many numbers a block trains."""
 
 from helpers.checks.exercise import Case, Exercise, Mistake
-from helpers.transformer_block import Block, TransformerConfig
+from helpers.models.transformer_block import Block, TransformerConfig
 
 
 def _counted(d_model, num_heads):

@@ -2,7 +2,7 @@
 
 from helpers.checks.exercise import Case, Exercise, Mistake
 from helpers.checks.exercises.unknown_input import behind, refusal
-from helpers.tokenizer import CharTokenizer
+from helpers.text.tokenizer import CharTokenizer
 
 HELLO = " dehlorw"
 

@@ -5,9 +5,9 @@ import itertools
 
 import torch
 
-from helpers.batches import Windows
 from helpers.checks.comparing import sort_of
 from helpers.checks.exercise import Case, Exercise, Mistake, attempted
+from helpers.text.batches import Windows
 
 FACTS = {
     "places": (

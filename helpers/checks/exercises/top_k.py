@@ -2,8 +2,8 @@
 
 import torch
 
-from helpers import generation
 from helpers.checks.exercise import Case, Exercise, Mistake
+from helpers.models import generation
 
 FIVE = torch.tensor([0.15, 0.50, 0.06, 0.25, 0.04])
 

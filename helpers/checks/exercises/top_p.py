@@ -2,9 +2,9 @@
 
 import torch
 
-from helpers import generation
 from helpers.checks.exercise import Case, Exercise, Mistake
 from helpers.checks.exercises.top_k import FIVE, largest_first
+from helpers.models import generation
 
 SURE = torch.tensor([0.04, 0.90, 0.03, 0.02, 0.01])
 

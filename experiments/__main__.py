@@ -1,0 +1,7 @@
+"""Run every experiment but the story model's, and rewrite their records."""
+
+import sys
+
+from experiments.records import main
+
+sys.exit(main(["ladder", "context_lengths", "shakespeare"]))

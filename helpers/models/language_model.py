@@ -1,0 +1,264 @@
+"""Models that predict the next character: one attention layer, and a transformer.
+
+Shapes use the book's letters: B batch, T query positions, S key positions, C model
+width, H heads. A text is a row of character ids, int64.
+"""
+
+import functools
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from helpers import validation
+from helpers.attention import MultiHeadAttention
+from helpers.models.kv_cache import KVCache
+from helpers.models.transformer_block import (
+    Block,
+    TransformerConfig,
+    Turn,
+    make_norm,
+    rotary_angles,
+    rotate,
+)
+
+
+def require_ids(name: str, ids: Tensor, vocab_size: int) -> None:
+    """Character ids (B, T): int64, from 0 to vocab_size - 1, and at least one.
+
+    Args:
+        name: what the message calls them.
+        ids: what came.
+        vocab_size: number of different characters.
+
+    Raises:
+        ValueError: anything else; the message names the first id out of range.
+    """
+    validation.require_tensor(name, ids)
+    shape = validation.shape_of(ids)
+    if ids.dtype != torch.int64:
+        raise ValueError(f"{name} must be int64, got {ids.dtype} with shape {shape}")
+    if len(shape) != 2 or 0 in shape:
+        raise ValueError(
+            f"{name} must have shape (B, T) with at least one character, got {shape}"
+        )
+    if validation.may_look_at_values(ids):
+        outside = (ids < 0) | (ids >= vocab_size)
+        if outside.any():
+            row, column = outside.nonzero()[0].tolist()
+            raise ValueError(
+                f"{name} must lie in 0 to vocab_size - 1 = {vocab_size - 1}, got "
+                f"{ids[row, column].item()} at index [{row}, {column}]"
+            )
+
+
+def _require_model_input(
+    model: "CharLanguageModel | TransformerLM", ids: Tensor, past: int = 0
+) -> None:
+    """Ids on the model's device, no more than fit behind the ``past`` ones."""
+    require_ids("ids", ids, model.vocab_size)
+    both = {"ids": ids, "the model's weights": model.token_embedding.weight}
+    validation.require_shared("device", **both)
+    excess = past + ids.shape[1] - model.context_length
+    if excess > 0:
+        behind = f" behind the {past} in the cache" if past else ""
+        raise ValueError(
+            f"ids has T = {ids.shape[1]} tokens{behind}, {excess} more than "
+            f"context_length {model.context_length}; its shape is "
+            f"{validation.shape_of(ids)}"
+        )
+
+
+class CharLanguageModel(nn.Module):
+    """One causal attention layer between embeddings and logits.
+
+    Initial weights: as for TransformerLM, so that the first loss is near
+    ln(vocab_size) nats per character.
+
+    Args:
+        vocab_size: number of different characters.
+        context_length: the longest text it takes, in characters.
+        d_model: C, width of an embedding and of the attention's output.
+        num_heads: H, a divisor of ``d_model``.
+        dropout: probability of dropping an attention weight while training, in [0, 1).
+
+    Raises:
+        ValueError: sizes that aren't whole numbers of at least 1, ``num_heads`` that
+            doesn't divide ``d_model``, or a dropout outside [0, 1).
+
+    Source: Bengio et al. 2003, section 2, with attention (Vaswani et al. 2017, section
+    3.2) in place of the hidden layer. Built by hand in chapter 8.
+    """
+
+    def __init__(
+        self,
+        vocab_size: int,
+        context_length: int,
+        d_model: int,
+        num_heads: int,
+        dropout: float = 0.0,
+    ) -> None:
+        validation.require_integers(
+            vocab_size=vocab_size, context_length=context_length
+        )
+        validation.require_heads(num_heads, d_model, "d_model")
+        super().__init__()
+        self.vocab_size, self.context_length = vocab_size, context_length
+        self.token_embedding = nn.Embedding(vocab_size, d_model)
+        self.position_embedding = nn.Embedding(context_length, d_model)
+        self.attention = MultiHeadAttention(
+            d_model, d_model, context_length, dropout, num_heads, fused=True
+        )
+        self.head = nn.Linear(d_model, vocab_size)
+        _draw_weights(self)
+
+    def forward(
+        self, ids: Tensor, *, return_weights: bool = False
+    ) -> Tensor | tuple[Tensor, list[Tensor]]:
+        """Predict the character behind each one of ``ids``.
+
+        Args:
+            ids: (B, T) int64 with T of at most ``context_length``.
+            return_weights: also return the attention weights.
+
+        Returns:
+            logits: (B, T, vocab_size); with ``return_weights`` the pair of logits and a
+                list of one tensor (B, H, T, T), as from a TransformerLM of one layer.
+
+        Raises:
+            ValueError: ids of another dtype, shape or device, out of range, too many.
+        """
+        _require_model_input(self, ids)
+        positions = torch.arange(ids.shape[1], device=ids.device)
+        x = self.token_embedding(ids) + self.position_embedding(positions)
+        if return_weights:
+            context, weights = self.attention(x, return_weights=True)
+            return self.head(context), [weights]
+        return self.head(self.attention(x))
+
+
+class TransformerLM(nn.Module):
+    """A character-level language model of pre-norm transformer blocks.
+
+    Initial weights: embeddings are normal with standard deviation 0.1, the last layer's
+    weight (tied or not) with 0.02; other matrices are uniform as ``nn.Linear`` draws
+    them, biases 0. Logits then start near 0, and the first loss is near ln(vocab_size)
+    nats per character. All are drawn from PyTorch's own generator: call
+    ``torch.manual_seed`` before, and move the model afterwards.
+
+    Args:
+        config: a TransformerConfig.
+
+    Raises:
+        ValueError: a config of another type.
+
+    Source: Radford et al. 2019, section 2.3.
+    """
+
+    def __init__(self, config: TransformerConfig) -> None:
+        if not isinstance(config, TransformerConfig):
+            raise ValueError(
+                f"config must be a TransformerConfig, got {type(config).__name__}"
+            )
+        super().__init__()
+        self.config = config
+        self.vocab_size, self.context_length = config.vocab_size, config.context_length
+        self.token_embedding = nn.Embedding(config.vocab_size, config.d_model)
+        self.position_embedding = None
+        if config.positions == "learned":
+            self.position_embedding = nn.Embedding(
+                config.context_length, config.d_model
+            )
+        self.pair_embedding = None
+        if config.pair_embedding:
+            self.pair_embedding = nn.Embedding(config.vocab_size**2, config.d_model)
+        self.dropout = nn.Dropout(config.dropout)
+        self.blocks = nn.ModuleList(Block(config) for _ in range(config.num_layers))
+        self.final_norm = make_norm(config)
+        self.head = None
+        if not config.tie_weights:
+            self.head = nn.Linear(config.d_model, config.vocab_size, bias=False)
+        _draw_weights(self)
+
+    def new_cache(self) -> KVCache:
+        """An empty KVCache for this model."""
+        return KVCache(self)
+
+    def forward(
+        self, ids: Tensor, *, return_weights: bool = False, cache: KVCache | None = None
+    ) -> Tensor | tuple[Tensor, list[Tensor]]:
+        """Predict the character behind each one of ``ids``.
+
+        Args:
+            ids: (B, T) int64; with what the cache holds, at most ``context_length``.
+            return_weights: also return the attention weights of each layer.
+            cache: a KVCache of this model; ``ids`` continue what it has read, and are
+                kept in it.
+
+        Returns:
+            logits: (B, T, vocab_size); with ``return_weights`` the pair of logits and a
+                list of num_layers tensors (B, H, T, S), after mask and dropout. S is T
+                and the length of the cache before.
+
+        Raises:
+            ValueError: ids of another dtype, shape or device, out of range, too many;
+                a cache that is something else, another model's, or of other texts.
+        """
+        if cache is not None and not isinstance(cache, KVCache):
+            raise ValueError(f"cache must be a KVCache, got {type(cache).__name__}")
+        start = 0 if cache is None else cache.length
+        _require_model_input(self, ids, start)
+        if cache is not None:
+            cache.require_fit(self, ids)
+        before = None if cache is None else cache.last_ids
+        x, turn = self._embed(ids, start, before)
+        all_weights: list[Tensor] = []
+        for layer, block in enumerate(self.blocks):
+            past = None if cache is None else functools.partial(cache.extend, layer)
+            x = block(x, return_weights=return_weights, turn=turn, past=past)
+            if return_weights:
+                x, weights = x
+                all_weights.append(weights)
+        if cache is not None:
+            cache.advance(ids)
+        head = self.token_embedding if self.head is None else self.head
+        logits = F.linear(self.final_norm(x), head.weight)
+        return (logits, all_weights) if return_weights else logits
+
+    def _embed(
+        self, ids: Tensor, start: int, before: Tensor | None
+    ) -> tuple[Tensor, Turn | None]:
+        """The blocks' first input (B, T, C), and how they turn queries and keys."""
+        T = ids.shape[1]
+        turn: Turn | None = None
+        x = self.token_embedding(ids)
+        if self.pair_embedding is not None:
+            x = x + self._embed_pairs(self.pair_embedding, ids, before)
+        if self.position_embedding is not None:
+            positions = torch.arange(start, start + T, device=ids.device)
+            x = x + self.position_embedding(positions)
+        if self.config.positions == "rotary":
+            head_dim = self.config.d_model // self.config.num_heads
+            angles = rotary_angles(start, T, head_dim, device=ids.device)
+            turn = functools.partial(rotate, cosines=angles.cos(), sines=angles.sin())
+        return self.dropout(x), turn
+
+    def _embed_pairs(
+        self, table: nn.Embedding, ids: Tensor, before: Tensor | None
+    ) -> Tensor:
+        """Zeros (C,) where no character stands before, else an embedding of the two."""
+        both = ids if before is None else torch.cat([before, ids], dim=1)
+        pairs = table(both[:, :-1] * self.vocab_size + both[:, 1:])
+        return F.pad(pairs, (0, 0, 1, 0)) if before is None else pairs
+
+
+def _draw_weights(model: CharLanguageModel | TransformerLM) -> None:
+    """The initial weights that TransformerLM describes."""
+    for module in model.modules():
+        if isinstance(module, nn.Embedding):
+            nn.init.normal_(module.weight, std=0.1)
+        elif isinstance(module, nn.Linear) and module.bias is not None:
+            nn.init.zeros_(module.bias)
+    # What logits are made with stays small, so that they start near 0.
+    last = model.token_embedding if model.head is None else model.head
+    nn.init.normal_(last.weight, std=0.02)

@@ -1,0 +1,55 @@
+"""What is switched for the length of a ``with`` block: eval mode, one head."""
+
+import contextlib
+from collections.abc import Iterator
+
+from torch import Tensor, nn
+
+from helpers.models.language_model import TransformerLM
+
+
+@contextlib.contextmanager
+def eval_mode(model: nn.Module) -> Iterator[None]:
+    """Eval mode inside a ``with`` block; then each module has its own mode again.
+
+    Args:
+        model: an ``nn.Module``. Its modules may be in different modes.
+    """
+    modes = [(module, module.training) for module in model.modules()]
+    model.eval()
+    try:
+        yield
+    finally:
+        for module, training in modes:
+            module.training = training
+
+
+@contextlib.contextmanager
+def silenced(model: TransformerLM, layer: int, head: int) -> Iterator[None]:
+    """Inside the ``with`` block, one head adds nothing to what the model computes.
+
+    Args:
+        model: a ``TransformerLM``.
+        layer: which block, from 0.
+        head: which of its heads, from 0.
+
+    Raises:
+        ValueError: a layer or a head that the model doesn't have.
+    """
+    sizes = {"layer": len(model.blocks), "head": model.config.num_heads}
+    for name, index in (("layer", layer), ("head", head)):
+        if not 0 <= index < sizes[name]:
+            raise ValueError(f"{name} must be from 0 to {sizes[name] - 1}, got {index}")
+    width = model.config.d_model // model.config.num_heads
+
+    def silence(module: nn.Module, inputs: tuple[Tensor]) -> tuple[Tensor]:
+        context = inputs[0].clone()
+        context[..., head * width : (head + 1) * width] = 0
+        return (context,)
+
+    out_proj = model.blocks[layer].get_submodule("attention.out_proj")
+    hook = out_proj.register_forward_pre_hook(silence)
+    try:
+        yield
+    finally:
+        hook.remove()

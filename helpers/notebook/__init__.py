@@ -1,0 +1,1 @@
+"""What a notebook shows and sets: ``plotting``, ``display``, ``device``."""

@@ -1,0 +1,1 @@
+"""Training: ``config`` (settings, recipes), ``optimizers``, ``loop``, checkpoints."""

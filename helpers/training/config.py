@@ -1,0 +1,182 @@
+"""The settings of a training run, and recipes by name.
+
+"plain" is the transformer of chapter 9 and its training. "one-minute" reaches a lower
+loss on tiny Shakespeare in about a minute on two cores, with what PyTorch ships.
+"""
+
+import dataclasses
+import math
+import numbers
+from typing import Any
+
+from helpers import validation
+from helpers.models.transformer_block import TransformerConfig
+
+OPTIMIZERS = ("adamw", "muon")
+SCHEDULES = ("cosine", "linear", "constant")
+PRECISIONS = ("auto", "bfloat16", "off")
+PRESETS: dict[str, dict[str, Any]] = {
+    "plain": {
+        "context_length": 128,
+        "d_model": 64,
+        "num_heads": 4,
+        "num_layers": 2,
+        "steps": 2_400,
+        "batch_size": 16,
+        "learning_rate": 4e-3,
+        "warmup_steps": 100,
+    },
+    "one-minute": {
+        "context_length": 64,
+        "d_model": 96,
+        "num_heads": 3,
+        "num_layers": 4,
+        "positions": "rotary",
+        "pair_embedding": True,
+        "norm": "rms",
+        "activation": "squared_relu",
+        "steps": 1_200,
+        "batch_size": 20,
+        "learning_rate": 1.2e-2,
+        "warmup_steps": 10,
+        "schedule": "linear",
+        "optimizer": "muon",
+        "muon_learning_rate": 0.02,
+        "weight_decay": 0.1,
+    },
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class TrainConfig:
+    """How to train.
+
+    Args:
+        steps: number of updates.
+        batch_size: B, rows in a batch.
+        learning_rate: AdamW's highest rate.
+        warmup_steps: the rate rises in equal parts over these first steps.
+        schedule: how the rate falls afterwards: "cosine", "linear" or "constant".
+        final_learning_rate: where the rate would be one step after the last.
+        optimizer: "adamw", or "muon" for the matrices of the hidden layers and AdamW
+            for everything else.
+        muon_learning_rate: Muon's highest rate; it rises and falls as AdamW's does.
+        weight_decay: for matrices and embeddings; none for biases and norms.
+        betas: AdamW's decay rates of the two running means.
+        gradient_clip: the longest that the gradient of all parameters may be, or None.
+        evaluate_every: steps between two evaluations; None evaluates at the end only.
+        checkpoint_every: steps between two checkpoints; the last step has one anyway.
+        seed: of the batches, of dropout and of all else that is drawn in the run.
+        mixed_precision: "auto" computes in bfloat16 on CUDA devices made for it,
+            "bfloat16" on any device, and "off" nowhere. Weights stay in float32.
+
+    Raises:
+        ValueError: a value outside its range; the message names it.
+
+    Source: Loshchilov and Hutter 2019, algorithm 2 (AdamW); Loshchilov and Hutter 2017,
+    section 3 (the cosine); Jordan et al. 2024 (Muon).
+    """
+
+    steps: int
+    batch_size: int
+    learning_rate: float
+    warmup_steps: int = 0
+    schedule: str = "cosine"
+    final_learning_rate: float = 0.0
+    optimizer: str = "adamw"
+    muon_learning_rate: float = 0.02
+    weight_decay: float = 0.01
+    betas: tuple[float, float] = (0.9, 0.99)
+    gradient_clip: float | None = 1.0
+    evaluate_every: int | None = None
+    checkpoint_every: int = 100
+    seed: int = 0
+    mixed_precision: str = "auto"
+
+    def __post_init__(self) -> None:
+        counts = ("steps", "batch_size", "evaluate_every", "checkpoint_every")
+        given = {name: getattr(self, name) for name in counts}
+        if self.evaluate_every is None:
+            del given["evaluate_every"]
+        validation.require_integers(**given)
+        whole = type(self.warmup_steps) is int
+        if not whole or not 0 <= self.warmup_steps < self.steps:
+            raise ValueError(
+                f"warmup_steps must be an integer from 0 to steps - 1 = "
+                f"{self.steps - 1}, got {self.warmup_steps!r}"
+            )
+        self._require_numbers()
+        if type(self.seed) is not int or not 0 <= self.seed < 2**32:
+            raise ValueError(
+                f"seed must be an integer in [0, 2**32), got {self.seed!r}"
+            )
+        for name, options in (
+            ("schedule", SCHEDULES),
+            ("optimizer", OPTIMIZERS),
+            ("mixed_precision", PRECISIONS),
+        ):
+            if getattr(self, name) not in options:
+                raise ValueError(
+                    f"{name} must be one of {', '.join(options)}, "
+                    f"got {getattr(self, name)!r}"
+                )
+
+    def _require_numbers(self) -> None:
+        for name in ("learning_rate", "muon_learning_rate"):
+            _require_number(name, getattr(self, name), above=0)
+        if self.gradient_clip is not None:
+            _require_number("gradient_clip", self.gradient_clip, above=0)
+        _require_number("weight_decay", self.weight_decay)
+        _require_number("final_learning_rate", self.final_learning_rate)
+        if not isinstance(self.betas, tuple) or len(self.betas) != 2:
+            raise ValueError(f"betas must be a pair of numbers, got {self.betas!r}")
+        for index, beta in enumerate(self.betas):
+            validation.require_probability(f"betas[{index}]", beta)
+
+
+def preset(
+    name: str, vocab_size: int, **changes: Any
+) -> tuple[TransformerConfig, TrainConfig]:
+    """Look up a recipe and change it where asked.
+
+    Args:
+        name: "plain" or "one-minute".
+        vocab_size: number of different characters.
+        changes: options of ``TransformerConfig`` or ``TrainConfig`` that differ.
+
+    Returns:
+        model_config: a TransformerConfig.
+        train_config: a TrainConfig.
+
+    Raises:
+        ValueError: an unknown name, an option that neither config has, or one that its
+            config refuses.
+
+    Source: the plain one is after Radford et al. 2019, section 2.3. The other takes
+    rotary positions from Su et al. 2021, RMSNorm from Zhang and Sennrich 2019, the
+    squared ReLU from So et al. 2021 and the optimizer from Jordan et al. 2024.
+    """
+    if name not in PRESETS:
+        raise ValueError(f"name must be one of {list(PRESETS)}, got {name!r}")
+    options = PRESETS[name] | changes
+    parts = []
+    for kind in (TransformerConfig, TrainConfig):
+        fields = {field.name for field in dataclasses.fields(kind)}
+        parts.append({key: value for key, value in options.items() if key in fields})
+        options = {key: value for key, value in options.items() if key not in fields}
+    if options:
+        raise ValueError(
+            f"{', '.join(sorted(options))}: no option of TransformerConfig or "
+            "TrainConfig"
+        )
+    model, training = parts
+    return TransformerConfig(vocab_size=vocab_size, **model), TrainConfig(**training)
+
+
+def _require_number(name: str, number: float, *, above: float | None = None) -> None:
+    real = isinstance(number, numbers.Real) and not isinstance(number, bool)
+    low = -math.inf if above is None else above
+    fits = real and math.isfinite(number) and number >= 0 and number > low
+    if not fits:
+        least = "above 0" if above is not None else "of at least 0"
+        raise ValueError(f"{name} must be a number {least}, got {number!r}")

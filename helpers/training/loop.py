@@ -1,0 +1,381 @@
+"""Training and evaluating language models, with runs that survive being killed.
+
+Losses are in nats per character; divided by ln 2 they are bits per character.
+"""
+
+import contextlib
+import dataclasses
+import math
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from tqdm import tqdm
+
+from helpers.models.switches import eval_mode
+from helpers.notebook.device import choose_device, seed_everything
+from helpers.text.batches import Documents, Windows
+from helpers.training import checkpoint
+from helpers.training.config import TrainConfig
+from helpers.training.optimizers import learning_rate_at, make_optimizers
+
+__all__ = ["Row", "TrainConfig", "TrainResult", "bits", "evaluate", "train"]
+
+# What a checkpoint holds beside the weights and what names its run.
+SAVED = ("optimizers", "batches", "random", "history")
+AfterStep = Callable[[int, nn.Module], object]
+
+
+class Row(NamedTuple):
+    """One step of a run.
+
+    Attributes:
+        step: 1 for the first.
+        loss: nats per character on this step's batch, before its update.
+        held_out: nats per character on held-out text after the update, where it was
+            evaluated, else None.
+        seconds: spent on all steps so far, without evaluations and checkpoints.
+    """
+
+    step: int
+    loss: float
+    held_out: float | None
+    seconds: float
+
+
+@dataclasses.dataclass(frozen=True)
+class TrainResult:
+    """What a run has come to.
+
+    Attributes:
+        history: a ``Row`` for each step, also for those before the run was resumed.
+        resumed_from: the step of the checkpoint that the run went on from, else 0.
+    """
+
+    history: tuple[Row, ...]
+    resumed_from: int = 0
+
+    @property
+    def loss(self) -> float:
+        """Nats per character on the last batch."""
+        return self.history[-1].loss
+
+    @property
+    def held_out(self) -> float | None:
+        """Nats per character on the held-out text after the last step, or None."""
+        return self.history[-1].held_out
+
+    @property
+    def held_out_bits(self) -> float | None:
+        """Bits per character on the held-out text after the last step, or None."""
+        return None if self.held_out is None else bits(self.held_out)
+
+    @property
+    def seconds(self) -> float:
+        """Seconds spent on all steps, without evaluations and checkpoints."""
+        return self.history[-1].seconds
+
+
+def bits(nats: float) -> float:
+    """Bits per character from nats per character."""
+    return nats / math.log(2)
+
+
+def evaluate(
+    model: nn.Module, data: Windows | Documents, *, batch_size: int = 64
+) -> float:
+    """The mean loss over every character of a text.
+
+    Args:
+        model: maps ids (B, T) to logits (B, T, vocab_size). It is evaluated in eval
+            mode and full precision, and is put back into the mode it was in.
+        data: ``Windows`` or ``Documents``; their ``all`` says how much context each
+            character is predicted from.
+        batch_size: B; more is faster and takes more memory.
+
+    Returns:
+        nats: per character, the mean over all targets.
+
+    Raises:
+        ValueError: a batch size below 1, or text that doesn't fit the model.
+    """
+    _require_fit("data", data, model)
+    device = next(model.parameters()).device
+    total, count = 0.0, 0
+    with eval_mode(model), torch.no_grad():
+        for inputs, targets in data.all(batch_size):
+            total += _loss(model, inputs, targets, device, reduction="sum").item()
+            count += int((targets >= 0).sum())
+    return total / count
+
+
+def train(
+    model: nn.Module,
+    data: Windows | Documents,
+    config: TrainConfig,
+    *,
+    held_out: Windows | Documents | None = None,
+    checkpoint_dir: Path | str | None = None,
+    resume: bool = True,
+    device: torch.device | str | None = None,
+    progress: bool | None = None,
+    after_step: AfterStep | None = None,
+) -> TrainResult:
+    """Train a model, from its last checkpoint where there is one.
+
+    A run that was killed and resumed ends with the weights it would have had; on the
+    CPU they are the same to the last bit. The random numbers of Python, NumPy and
+    PyTorch are seeded for the run and are put back afterwards.
+
+    Args:
+        model: an ``nn.Module`` that maps ids (B, T) to logits (B, T, vocab_size) and
+            has a ``context_length``. It is trained in place, is moved to the device
+            and is left there, in eval mode.
+        data: ``Windows`` or ``Documents``.
+        config: a ``TrainConfig``.
+        held_out: ``Windows`` or ``Documents`` of text that isn't trained on.
+        checkpoint_dir: a folder for checkpoints; without one, none are written.
+        resume: go on from the last whole checkpoint in that folder. False asks for a
+            folder without any.
+        device: a ``torch.device`` or its name; where left out, as ``choose_device``
+            decides.
+        progress: show a progress bar on stderr; where left out, unless the environment
+            variable BOOK_STATIC is set.
+        after_step: called as ``after_step(step, model)`` with the model in eval mode,
+            after each step, and with 0 before the first.
+
+    Returns:
+        result: a ``TrainResult``.
+
+    Raises:
+        ValueError: text that doesn't fit the model, a checkpoint of another model,
+            config or text, or checkpoints there with ``resume=False``.
+        FloatingPointError: a loss, gradient or weight that isn't finite; the message
+            names the step and the last good checkpoint.
+    """
+    for name, text in (("data", data), ("held_out", held_out)):
+        if text is not None:
+            _require_fit(name, text, model)
+    device = choose_device(device if device is None else str(device))
+    model.to(device)
+    if progress is None:
+        progress = not os.environ.get("BOOK_STATIC")
+    with _seeded(config.seed, device):
+        run = _Run(model, data, config, device)
+        run.held_out, run.directory, resumed_from = held_out, checkpoint_dir, 0
+        if checkpoint_dir is not None:
+            resumed_from = run.resume(checkpoint_dir, resume)
+        if after_step is not None and not run.step:
+            with eval_mode(model):
+                after_step(0, model)
+        run.go(progress, after_step)
+    model.eval()
+    return TrainResult(tuple(run.history), resumed_from)
+
+
+class _Run:
+    """A model in training, and all that has to be saved so that it can go on."""
+
+    def __init__(
+        self,
+        model: nn.Module,
+        data: Windows | Documents,
+        config: TrainConfig,
+        device: torch.device,
+    ) -> None:
+        self.model, self.data, self.config, self.device = model, data, config, device
+        self.optimizers = make_optimizers(model, config)
+        self.generator = torch.Generator().manual_seed(config.seed)
+        self.history: list[Row] = []
+        self.held_out: Windows | Documents | None = None
+        self.directory: Path | str | None = None
+        self.saved: Path | None = None
+        self.bfloat16 = config.mixed_precision == "bfloat16" or (
+            config.mixed_precision == "auto"
+            and device.type == "cuda"
+            and torch.cuda.is_bf16_supported(including_emulation=False)
+        )
+
+    @property
+    def step(self) -> int:
+        return len(self.history)
+
+    def go(self, progress: bool, after_step: AfterStep | None) -> None:
+        """All steps that are left, with what is due after each."""
+        steps = self.config.steps
+        with tqdm(total=steps, initial=self.step, disable=not progress) as bar:
+            while self.step < steps:
+                self.advance()
+                bar.set_postfix_str(f"loss {self.history[-1].loss:.3f}", refresh=False)
+                bar.update()
+                if self.held_out is not None and self._due(self.config.evaluate_every):
+                    nats = evaluate(self.model, self.held_out)
+                    self.history[-1] = self.history[-1]._replace(held_out=nats)
+                if self.directory is not None and self._due(
+                    self.config.checkpoint_every
+                ):
+                    self.save(self.directory)
+                if after_step is not None:
+                    with eval_mode(self.model):
+                        after_step(self.step, self.model)
+
+    def _due(self, every: int | None) -> bool:
+        last = self.step == self.config.steps
+        return last or (every is not None and self.step % every == 0)
+
+    def advance(self) -> None:
+        """One step: a batch, its gradient, an update."""
+        started = time.perf_counter()
+        before = self.history[-1].seconds if self.history else 0.0
+        self.model.train()
+        self._set_learning_rates()
+        inputs, targets = self.data.batch(self.config.batch_size, self.generator)
+        kind = self.device.type
+        with torch.autocast(kind, dtype=torch.bfloat16, enabled=self.bfloat16):
+            loss = _loss(self.model, inputs, targets, self.device)
+        self.model.zero_grad(set_to_none=True)
+        loss.backward()
+        longest = self.config.gradient_clip or math.inf
+        length = nn.utils.clip_grad_norm_(self.model.parameters(), longest)
+        # One transfer for both numbers: each makes the processor wait for the device.
+        loss, length = torch.stack((loss.detach(), length)).tolist()
+        self._require_finite("loss", loss, self.step + 1)
+        self._require_finite("length of the gradient", length, self.step + 1)
+        for optimizer in self.optimizers:
+            optimizer.step()
+        seconds = before + time.perf_counter() - started
+        self.history.append(Row(self.step + 1, loss, None, seconds))
+
+    def _set_learning_rates(self) -> None:
+        rate = learning_rate_at(self.config, self.step + 1)
+        share = rate / self.config.learning_rate
+        rates = (rate, self.config.muon_learning_rate * share)
+        for optimizer, rate in zip(self.optimizers, rates, strict=False):
+            for group in optimizer.param_groups:
+                group["lr"] = rate
+
+    def _require_finite(self, name: str, number: float, step: int) -> None:
+        if not math.isfinite(number):
+            good = f"the last good checkpoint is {self.saved}"
+            raise FloatingPointError(
+                f"the {name} at step {step} is {number}; "
+                f"{good if self.saved else 'no checkpoint was saved'}; a lower "
+                "learning_rate or a longer warm-up may help"
+            )
+
+    def save(self, directory: Path | str) -> None:
+        largest = max(p.detach().abs().max().item() for p in self.model.parameters())
+        self._require_finite("largest weight after the update", largest, self.step)
+        state = self._identity() | {
+            "optimizers": [optimizer.state_dict() for optimizer in self.optimizers],
+            "batches": self.generator.get_state(),
+            "random": checkpoint.random_states(self.device),
+            "history": [tuple(row) for row in self.history],
+        }
+        weights = self.model.state_dict()
+        self.saved = checkpoint.save(directory, self.step, weights, state)
+
+    def resume(self, directory: Path | str, wanted: bool) -> int:
+        """Go on from the last checkpoint; returns its step, 0 where there is none."""
+        found = checkpoint.latest(directory)
+        if found is None:
+            return 0
+        if not wanted:
+            raise ValueError(
+                f"checkpoint_dir must hold no checkpoints with resume=False, got "
+                f"{found.path}; delete the folder or name another"
+            )
+        _require_same_run(found, self._identity())
+        checkpoint.load_weights(self.model, found)
+        state = found.state
+        for optimizer, saved in zip(self.optimizers, state["optimizers"], strict=True):
+            optimizer.load_state_dict(saved)
+        self.generator.set_state(state["batches"])
+        checkpoint.set_random_states(state["random"], self.device)
+        self.history = [Row(*row) for row in state["history"]]
+        self.saved = found.path
+        return self.step
+
+    def _identity(self) -> dict[str, Any]:
+        """What a checkpoint must share with a run that goes on from it."""
+        config = dataclasses.asdict(self.config)
+        # How often to look doesn't change where the run goes.
+        del config["evaluate_every"], config["checkpoint_every"]
+        data = getattr(self.data, "fingerprint", type(self.data).__name__)
+        return {"config": config, "model": _plain_settings(self.model), "data": data}
+
+
+def _plain_settings(model: nn.Module) -> dict[str, bool | int | float | str]:
+    """Sizes and options of all modules, also those that no weight's shape shows."""
+    settings: dict[str, bool | int | float | str] = {}
+    for path, module in model.named_modules():
+        prefix = f"{path}." if path else ""
+        settings[f"{prefix}class"] = type(module).__name__
+        for name, value in vars(module).items():
+            if type(value) in (bool, int, float, str) and name != "training":
+                settings[f"{prefix}{name}"] = value
+    return settings
+
+
+def _require_same_run(found: checkpoint.Checkpoint, identity: dict[str, Any]) -> None:
+    """The checkpoint is of this model, this config and this text."""
+    if missing := sorted({*identity, *SAVED} - found.state.keys()):
+        raise checkpoint.CheckpointError(
+            f"{found.path} is no checkpoint of a run: it lacks {', '.join(missing)}"
+        )
+    pairs = {"the text": (found.state["data"], identity["data"])}
+    for kind in ("config", "model"):
+        theirs = found.state[kind]
+        for name in identity[kind].keys() & theirs.keys():
+            pairs[f"{kind}.{name}"] = (theirs[name], identity[kind][name])
+    for name, (there, here) in sorted(pairs.items()):
+        if there != here:
+            raise checkpoint.CheckpointError(
+                f"{found.path} is of another run: {name} is {there!r} there and "
+                f"{here!r} here; name another checkpoint_dir, or train as it was"
+            )
+
+
+def _loss(
+    model: nn.Module,
+    inputs: Tensor,
+    targets: Tensor,
+    device: torch.device,
+    reduction: str = "mean",
+) -> Tensor:
+    """Cross-entropy in float32; targets of -100 are left out."""
+    logits = model(inputs.to(device)).flatten(0, 1).float()
+    return F.cross_entropy(logits, targets.to(device).flatten(), reduction=reduction)
+
+
+@contextlib.contextmanager
+def _seeded(seed: int, device: torch.device) -> Iterator[None]:
+    """Random numbers of the run's own; those outside go on where they were."""
+    found = checkpoint.random_states(device)
+    seed_everything(seed)
+    try:
+        yield
+    finally:
+        checkpoint.set_random_states(found, device)
+
+
+def _require_fit(name: str, data: Windows | Documents, model: nn.Module) -> None:
+    """The text's rows are no longer than the model reads, nor its ids larger."""
+    own: Any = model  # to PyTorch's hints, its attributes are tensors or modules
+    if data.context_length > own.context_length:
+        raise ValueError(
+            f"{name} must have a context_length of at most the model's "
+            f"{own.context_length}, got {data.context_length}"
+        )
+    vocab_size = getattr(model, "vocab_size", None)
+    largest = getattr(data, "largest_id", 0)
+    if vocab_size is not None and largest >= vocab_size:
+        raise ValueError(
+            f"{name} must hold ids below the model's vocab_size {vocab_size}, "
+            f"got {largest}"
+        )

@@ -1,0 +1,95 @@
+"""The learning rate at a step, and the optimizers of a model's parameters."""
+
+import math
+
+import torch
+from torch import nn
+
+from helpers.training.config import TrainConfig
+
+
+def learning_rate_at(config: TrainConfig, step: int) -> float:
+    """AdamW's learning rate at a step, from nothing but the config.
+
+    Args:
+        config: a ``TrainConfig``.
+        step: 1 for the first.
+
+    Returns:
+        rate: it reaches ``learning_rate`` with the last step of the warm-up.
+    """
+    if step <= config.warmup_steps:
+        return config.learning_rate * step / config.warmup_steps
+    done = (step - 1 - config.warmup_steps) / (config.steps - config.warmup_steps)
+    left = {
+        "cosine": (1 + math.cos(math.pi * done)) / 2,
+        "linear": 1 - done,
+        "constant": 1.0,
+    }[config.schedule]
+    low = config.final_learning_rate
+    return low + (config.learning_rate - low) * left
+
+
+def make_optimizers(
+    model: nn.Module, config: TrainConfig
+) -> list[torch.optim.Optimizer]:
+    """The optimizers of a model's parameters, one for AdamW alone, two with Muon.
+
+    Muon takes the matrices of all ``nn.Linear`` layers but the output layer: the last
+    one, where it is as wide as ``model.vocab_size``, and any matrix that an embedding
+    shares. Those, embeddings, biases and norms are AdamW's.
+
+    Args:
+        model: an ``nn.Module``; for Muon it has a ``vocab_size``.
+        config: a ``TrainConfig``.
+
+    Returns:
+        optimizers: a list of ``torch.optim`` optimizers.
+
+    Raises:
+        ValueError: Muon for a model without ``vocab_size``, or without any such matrix.
+    """
+    trained = [p for p in model.parameters() if p.requires_grad]
+    if not trained:
+        raise ValueError("model must have parameters to train, got none")
+    hidden = _hidden_matrices(model) if config.optimizer == "muon" else []
+    chosen = {id(p) for p in hidden}
+    rest = [p for p in trained if id(p) not in chosen]
+    decay = config.weight_decay
+    groups = [
+        {"params": [p for p in rest if p.dim() >= 2], "weight_decay": decay},
+        {"params": [p for p in rest if p.dim() < 2], "weight_decay": 0.0},
+    ]
+    fused = trained[0].device.type in ("cpu", "cuda")
+    adamw = torch.optim.AdamW(
+        groups, lr=config.learning_rate, betas=config.betas, fused=fused
+    )
+    if config.optimizer == "adamw":
+        return [adamw]
+    rate = config.muon_learning_rate
+    return [adamw, torch.optim.Muon(hidden, lr=rate, weight_decay=decay)]
+
+
+def _hidden_matrices(model: nn.Module) -> list[torch.Tensor]:
+    """What Muon takes."""
+    vocab_size = getattr(model, "vocab_size", None)
+    if vocab_size is None:
+        raise ValueError(
+            "optimizer 'muon' needs model.vocab_size, which tells the output layer"
+        )
+    layers = [module for module in model.modules() if isinstance(module, nn.Linear)]
+    if layers and layers[-1].out_features == vocab_size:
+        layers = layers[:-1]
+    embeddings = {
+        id(module.weight)
+        for module in model.modules()
+        if isinstance(module, nn.Embedding)
+    }
+    found = {
+        id(layer.weight): layer.weight
+        for layer in layers
+        if layer.weight.requires_grad and id(layer.weight) not in embeddings
+    }
+    if not found:
+        raise ValueError("optimizer 'muon' needs a hidden nn.Linear layer, got none")
+    return list(found.values())

@@ -1,0 +1,281 @@
+"""The built book as files: every page is there, and asks nothing of a network."""
+
+import base64
+import hashlib
+import html
+import html.parser
+import importlib
+import re
+import struct
+
+import pytest
+import yaml
+
+from tests import ROOT
+from tests.conftest import UNPUBLISHED
+
+TOC = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+PAGES = [
+    TOC["root"],
+    *(chapter["file"] for part in TOC["parts"] for chapter in part["chapters"]),
+]
+CHAPTERS = [page for page in PAGES if re.search(r"/\d\d_", page)]
+TIME = re.compile(
+    r"\*\*Time:\*\* about (\d+) minutes(?:, and (\d+) for the exercises)?"
+)
+MADE = ["404", "genindex", "py-modindex", "search"]  # pages that have no source
+
+
+class Elements(html.parser.HTMLParser):
+    """A page's elements, as pairs of tag and attributes, and its inline scripts."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.found, self.scripts = [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.found.append((tag, dict(attrs)))
+        if self._in_a_script():
+            self.scripts.append("")
+
+    def handle_data(self, data):
+        if self._in_a_script() and self.cdata_elem == "script":
+            self.scripts[-1] += data
+
+    def _in_a_script(self):
+        tag, attrs = self.found[-1] if self.found else ("", {})
+        return tag == "script" and "src" not in attrs
+
+
+def text_of(site, page):
+    return (site / f"{page}.html").read_text(encoding="utf-8")
+
+
+def elements(site, page):
+    return Elements(text_of(site, page)).found
+
+
+def preview(site, page):
+    """What a page tells of itself to search engines and previews."""
+    return {
+        attrs.get("property") or attrs.get("name"): attrs.get("content")
+        for tag, attrs in elements(site, page)
+        if tag == "meta"
+    }
+
+
+def policy_of(site, page):
+    """The page's content security policy: a set of sources for each directive."""
+    [policy] = [
+        attrs["content"]
+        for tag, attrs in elements(site, page)
+        if attrs.get("http-equiv") == "Content-Security-Policy"
+    ]
+    return {
+        name: set(sources)
+        for name, *sources in (part.split() for part in policy.split("; "))
+    }
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_loads_nothing_from_elsewhere(site, page):
+    loaded = [
+        attrs.get("src") or attrs.get("href")
+        for tag, attrs in elements(site, page)
+        if tag in ("script", "img", "link", "iframe", "source")
+        and attrs.get("rel") != "canonical"
+    ]
+    assert [address for address in loaded if address and "//" in address] == []
+
+
+@pytest.mark.parametrize("page", CHAPTERS)
+def test_every_picture_of_a_chapter_has_its_numbers_in_words(site, page):
+    pictures = [
+        attrs
+        for tag, attrs in elements(site, page)
+        if tag == "img" and attrs["src"].endswith(".png") and "_images" in attrs["src"]
+    ]
+    assert pictures
+    assert all(re.search(r"\d\.\d", attrs["alt"]) for attrs in pictures)
+
+
+@pytest.mark.parametrize("page", CHAPTERS)
+def test_every_chapter_opens_in_colab_at_the_release(site, page):
+    config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
+    repository = UNPUBLISHED.removeprefix("https://github.com/")
+    branch = config["repository"]["branch"]
+    colab = "https://colab.research.google.com/github"
+    links = [attrs.get("href") for tag, attrs in elements(site, page) if tag == "a"]
+    assert f"{colab}/{repository}/blob/{branch}/{page}.ipynb" in links
+
+
+def test_a_book_without_an_address_says_so(site):
+    assert "has no public address yet" in text_of(site, PAGES[0])
+
+
+def test_the_api_page_documents_every_public_name(site):
+    identifiers = {attrs.get("id") for _, attrs in elements(site, "chapters/api")}
+    rooms = ("", "models/", "text/", "training/", "notebook/", "recorded/")
+    paths = [path for room in rooms for path in ROOT.glob(f"helpers/{room}[a-z]*.py")]
+    names = {".".join(path.relative_to(ROOT).with_suffix("").parts) for path in paths}
+    for name in sorted(names - {"helpers.validation"}):
+        module = importlib.import_module(name)
+        for name, value in vars(module).items():
+            is_own = getattr(value, "__module__", None) == module.__name__
+            if is_own and not name.startswith("_"):
+                assert f"{module.__name__}.{name}" in identifiers
+
+
+# --- the reader's page ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_has_a_title_a_description_and_a_picture(site, page):
+    told = preview(site, page)
+    title = re.search(r"<title>(.*) &#8212; .*</title>", text_of(site, page))[1]
+    assert html.unescape(title) == told["og:title"]
+    assert told["og:site_name"] == "Attention, One Step at a Time"
+    assert told["description"] == told["og:description"]
+    assert re.fullmatch(r".{30,200}(?<!,)[.?]", told["description"])
+    picture = (site / page).parent / told["og:image"]
+    assert picture.read_bytes()[16:24] == struct.pack(">2I", 1146, 600)
+
+
+def test_no_two_pages_are_described_alike(site):
+    told = [preview(site, page)["description"] for page in PAGES]
+    assert len(set(told)) == len(PAGES)
+
+
+@pytest.mark.parametrize("page", [*PAGES, *MADE])
+def test_a_page_allows_no_scripts_but_those_it_was_built_with(site, page):
+    policy = policy_of(site, page)
+    found = Elements(text_of(site, page))
+    written = found.scripts + [
+        value
+        for _, attrs in found.found
+        for name, value in attrs.items()
+        if name.startswith("on")
+    ]
+    digests = {hashlib.sha256(one.encode()).digest() for one in written}
+    allowed = {f"'sha256-{base64.b64encode(one).decode()}'" for one in digests}
+    assert policy.pop("script-src") == {"'self'", "'unsafe-hashes'", *allowed}
+    assert policy == {
+        "default-src": {"'none'"},
+        "style-src": {"'self'", "'unsafe-inline'"},
+        "img-src": {"'self'", "data:"},
+        "font-src": {"'self'"},
+        "form-action": {"'self'", "file:"},
+        "base-uri": {"'none'"},
+    }
+
+
+@pytest.mark.parametrize("page", [*PAGES, *MADE, "index"])
+def test_the_policy_stands_before_all_that_it_governs(site, page):
+    tags = [(tag, attrs.get("http-equiv")) for tag, attrs in elements(site, page)]
+    place = tags.index(("meta", "Content-Security-Policy"))
+    assert {tag for tag, _ in tags[:place]} <= {"html", "head", "meta"}
+    assert ("meta", "Refresh") not in tags[:place]
+
+
+@pytest.mark.parametrize("page", [*PAGES, *MADE])
+def test_a_page_shows_the_books_version_and_mark(site, page):
+    import helpers
+
+    text = text_of(site, page)
+    assert f'<p class="edition">Version {helpers.__version__}</p>' in text
+    images = [attrs for tag, attrs in elements(site, page) if tag == "img"]
+    marks = [attrs for attrs in images if "logo__image" in attrs.get("class", "")]
+    assert marks
+    for attrs in marks:
+        assert ((site / page).parent / attrs["src"]).name == "logo.svg"
+        assert ((site / page).parent / attrs["src"]).is_file()
+
+
+def test_the_mark_has_the_books_colours():
+    mark = (ROOT / "_static" / "logo.svg").read_text(encoding="utf-8")
+    assert set(re.findall(r"#[0-9A-F]{6}", mark)) == {
+        *("#0072B2", "#D55E00", "#009E73", "#CC79A7"),
+    }
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_shows_the_time_that_its_text_states(site, page):
+    text = text_of(site, page)
+    shown = re.findall(r'<span class="reading-time">([^<]*)</span>', text)
+    source = ROOT / f"{page}.ipynb"
+    stated = None
+    if source.exists():
+        stated = TIME.search(source.read_text(encoding="utf-8"))
+    if stated is None:
+        assert shown == []
+        return
+    reading, exercises = stated.groups()
+    assert shown == [
+        f"{reading} minutes of reading"
+        + (f", {exercises} of exercises" if exercises else "")
+    ]
+
+
+@pytest.mark.parametrize("page", CHAPTERS)
+def test_every_chapter_states_its_time(site, page):
+    assert "minutes of reading" in text_of(site, page)
+
+
+def test_pages_lead_to_their_neighbours_by_title(site):
+    titles = [preview(site, page)["og:title"] for page in PAGES]
+    for i, page in enumerate(PAGES):
+        text = text_of(site, page)
+        shown = re.findall(r'<p class="prev-next-title">(.*?)</p>', text)
+        expected = titles[max(i - 1, 0) : i] + titles[i + 1 : i + 2]
+        assert [html.unescape(one) for one in shown] == expected
+
+
+@pytest.mark.parametrize("page", CHAPTERS)
+def test_a_chapter_lists_its_sections_beside_the_text(site, page):
+    text = text_of(site, page)
+    sections = re.findall(r'<section id="([^"]+)">\n<h2>', text)
+    listed = text[text.index('id="pst-page-toc-nav') :]
+    assert len(sections) > 4
+    assert [one for one in sections if f'href="#{one}"' not in listed] == []
+
+
+@pytest.mark.parametrize("page", CHAPTERS)
+def test_a_chapter_ends_with_what_to_remember(site, page):
+    assert {"id": "what-to-remember"} in [
+        attrs for tag, attrs in elements(site, page) if tag == "section"
+    ]
+
+
+def test_the_front_page_has_three_doors(site):
+    text = text_of(site, "chapters/index")
+    doors = text[text.index('class="doors') :]
+    links = re.findall(r'href="([^"]+)".*?<strong>(.*?)</strong>', doors)[:3]
+    (read, *_), (here, *_), (colab, *_) = links
+    assert [name for _, name in links] == ["Read", "Run here", "Run in Colab"]
+    assert (site / "chapters" / read).is_file()
+    assert f'<section id="{here[1:]}">' in text
+    assert f'<section id="{colab[1:]}">' in text
+
+
+def test_the_front_page_shows_a_view_as_its_chapter_does(site):
+    parts = [
+        re.search(r'<div class="aos-view" data-view="[^"]+" data-module="query.*', text)
+        for text in map(text_of, [site] * 2, [PAGES[0], CHAPTERS[0]])
+    ]
+    assert parts[0][0] == parts[1][0]
+
+
+def test_a_missing_page_is_answered_by_one_that_leads_on(site):
+    text = text_of(site, "404")
+    body = text[text.index("<article") : text.index("</article>")]
+    links = re.findall(r'href="([^"]+)"', body)
+    assert len(links) == 2
+    assert all((site / link).is_file() for link in links)
+
+
+def test_a_book_without_an_address_publishes_none(site):
+    for text in (text_of(site, page) for page in [*PAGES, *MADE]):
+        assert 'rel="canonical"' not in text
+        assert "og:url" not in text
+    assert not (site / "sitemap.xml").exists()

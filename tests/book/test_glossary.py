@@ -1,0 +1,149 @@
+"""The glossary: its form, and that it holds every term that a chapter introduces."""
+
+import re
+
+import pytest
+
+from tests.book.test_notebooks import CHAPTERS, NUMBERED, PROSE_NUMBER, markdown
+from tools import notebooks
+
+TEXT = (CHAPTERS / "glossary.md").read_text(encoding="utf-8")
+# An entry's last line: a shape or unit where it has one, and its chapter.
+LAST_LINE = re.compile(
+    r"  (?P<shape>.+\. )?\[Chapter (?P<number>\d+)\]\((?P<file>\d\d_\w+\.ipynb)\)\."
+)
+# What chapters print in bold without introducing a term: parts of a step, and stress.
+PARTS = re.compile(
+    r"(you will be able to|know first:|time:|predict:?|try:)"
+    r"|(first|second|third) way:|step \d+\b.*|(values|weights|scores|queries and keys):"
+)
+STRESSED = {
+    *("b", "c", "d", "s", "t", "tri"),
+    *("add", "after", "alike", "alone", "another", "before", "both", "can", "column"),
+    *("every", "hidden", "how", "is", "new", "not", "other", "same", "two", "what"),
+    *("where", "who", "without"),
+    *("colour", "name", "pronoun", "quote", "record", "thing"),
+    "a low training loss can be memory",
+    "a score of 0 is a score.",
+    "before training, the weights mean nothing.",
+    "block lower triangular",
+    "one character later",
+    "the colour of the left box and the size of the right box",
+    "this way does not leak",
+    "this way leaks",
+    "true = may attend",
+}
+# Terms that a chapter introduces by a shorter word than the glossary's.
+SHORTER = {
+    "attends": "attend",
+    "causal": "causal mask",
+    "held-out": "held-out text",
+    "length": "length of a vector",
+    "one-hot": "one-hot vector",
+    "polarity": "polarity of a mask",
+    "position": "position embedding",
+    "prefix": "prefix mask",
+    "soft": "soft lookup",
+    "weight matrices": "weight matrix",
+    "xavier": "xavier initialisation",
+}
+
+
+def entries(text):
+    """For each entry of a glossary, its terms and the lines below them."""
+    inside = text.partition("```{glossary}\n")[2].removesuffix("\n```\n")
+    found = []
+    for block in inside.split("\n\n"):
+        lines = block.split("\n")
+        terms = [line for line in lines if not line.startswith(" ")]
+        found.append((terms, lines[len(terms) :]))
+    return found
+
+
+def missing(words, terms):
+    """The words that no term names, be it in the plural or by a shorter word."""
+    names = {term.casefold() for term in terms}
+    return [
+        word for word in words if not {word, singular(word), SHORTER.get(word)} & names
+    ]
+
+
+def singular(word):
+    """A regular plural's singular."""
+    return re.sub(r"ies$", "y", word).removesuffix("s")
+
+
+ENTRIES = entries(TEXT)
+TERMS = [term for terms, _ in ENTRIES for term in terms]
+every_entry = pytest.mark.parametrize(
+    ("terms", "lines"), ENTRIES, ids=[terms[0] for terms, _ in ENTRIES]
+)
+
+
+@every_entry
+def test_an_entry_says_what_it_is_and_names_its_chapter(terms, lines):
+    *sentences, last = lines
+    assert len(sentences) == 1
+    assert 5 <= len(sentences[0].split()) <= 40
+    found = LAST_LINE.fullmatch(last)
+    assert found, last
+    assert found["file"].startswith(f"{int(found['number']):02}_")
+
+
+def test_terms_stand_in_alphabetical_order():
+    first = [terms[0].casefold() for terms, _ in ENTRIES]
+    assert first == sorted(first)
+    assert len(set(TERMS)) == len(TERMS)
+
+
+def test_every_chapter_is_linked():
+    linked = {LAST_LINE.fullmatch(lines[-1])["file"] for _, lines in ENTRIES}
+    assert linked == {path.name for path in NUMBERED}
+
+
+@pytest.mark.parametrize("path", NUMBERED, ids=lambda path: path.stem)
+def test_what_a_chapter_introduces_stands_in_the_glossary(path):
+    prose = "\n".join(cell.source for cell in markdown(notebooks.read(path)))
+    bold = re.findall(r"(?<!\*)\*\*([^*|]+)\*\*", re.sub(r"`[^`]*`", "", prose))
+    words = [word.casefold() for word in bold]
+    words = [w for w in words if w not in STRESSED and not PARTS.fullmatch(w)]
+    # Of "What to remember", the first column, where it holds no code.
+    table = prose.partition("## What to remember")[2]
+    words += [
+        name.casefold()
+        for name in re.findall(r"^\| ([^|]+?) \|", table, re.M)
+        if "`" not in name and name not in ("name", "---")
+    ]
+    assert missing(words, TERMS) == []
+
+
+def test_a_term_that_is_missing_is_noticed():
+    assert missing(["keys", "held-out"], ["key", "held-out text"]) == []
+    assert missing(["keys", "soft"], ["query"]) == ["keys", "soft"]
+
+
+def test_shapes_are_those_of_the_notation_page():
+    notation = (CHAPTERS / "notation.md").read_text(encoding="utf-8")
+    table = notation.partition("## Names in the code")[2].partition("\n## ")[0]
+    last_lines = {terms[0]: lines[-1] for terms, lines in ENTRIES}
+    compared = set()
+    for row in re.findall(r"^\| (`.+) \|$", table, re.M):
+        names, _, shapes = row.split(" | ")
+        names, shapes = re.findall(r"`(\w+)`", names), re.findall(r"`[^`]+`", shapes)
+        for place, name in enumerate(names):
+            # A row of several names has one shape for each, in their order.
+            allowed = shapes if len(names) == 1 else shapes[place : place + 1]
+            for term in {name, singular(name)} & set(last_lines):
+                found = re.findall(r"`[^`]+`", last_lines[term])
+                assert set(found) <= set(allowed), term
+                compared.add(term)
+    assert {"query", "key", "value", "score", "weight", "context", "mask"} <= compared
+
+
+def test_the_glossary_holds_no_measured_number():
+    assert PROSE_NUMBER.findall(TEXT) == []
+
+
+def test_every_term_has_an_anchor(site):
+    page = (site / "chapters" / "glossary.html").read_text(encoding="utf-8")
+    assert page.count('<dt id="term-') == len(TERMS)

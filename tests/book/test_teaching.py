@@ -1,0 +1,99 @@
+"""The teacher's page: its tables say what the notebooks say, and its plans add up."""
+
+import re
+
+import pytest
+
+from tests.book.test_book import TIME
+from tests.book.test_exercises import exercises
+from tests.book.test_notebooks import CHAPTERS, NUMBERED
+from tools import notebooks
+
+TEXT = (CHAPTERS / "teaching.md").read_text(encoding="utf-8")
+DIFFICULTY = re.compile(r"^\*(Easy|Medium|Hard), about (\d+) minutes\.\*$", re.M)
+LEVELS = ("easy", "medium", "hard")
+
+
+def rows(text, heading):
+    """The rows of the tables below a heading, without each table's two head lines."""
+    below = text.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+    tables = re.findall(r"(?:^\|.*\n)+", below, re.M)
+    return [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for table in tables
+        for line in table.splitlines()[2:]
+    ]
+
+
+def minutes(path):
+    """Those of a notebook for reading, and those for its exercises."""
+    title = notebooks.read(path).cells[0].source
+    return [int(number) for number in TIME.search(title).groups(default=0)]
+
+
+def exercises_of(path):
+    """A chapter's exercises: difficulty, link to the chapter, name, minutes."""
+    link = f"[{int(path.name[:2])}]({path.name})"
+    for cells in exercises(notebooks.read(path)).values():
+        task = cells["exercise"].source
+        name = re.search(r"^### Exercise \d: (.+)$", task, re.M)[1]
+        level, needed = DIFFICULTY.search(task).groups()
+        yield [level.lower(), link, name, needed]
+
+
+def planned(what):
+    """The minutes of a plan's cell, such as "chapter 5; exercises of chapter 5"."""
+    total = 0
+    for part in what.split("; "):
+        if part == "bug museum":
+            total += minutes(CHAPTERS / "bug_museum.ipynb")[0]
+            continue
+        kind = re.fullmatch(r"(exercises of )?chapters? (\d+)(?: and (\d+))?", part)
+        for number in filter(None, kind.groups()[1:]):
+            total += minutes(NUMBERED[int(number) - 1])[kind[1] is not None]
+    return total
+
+
+def test_the_table_of_minutes_says_what_the_chapters_say():
+    found = rows(TEXT, "How long a chapter takes")
+    expected = []
+    for path in NUMBERED:
+        quizzes = [c for c in notebooks.read(path).cells if c.id.startswith("quiz-")]
+        link = f"[{int(path.name[:2])}]({path.name})"
+        expected.append([link, *map(str, minutes(path)), str(len(quizzes))])
+    assert found == expected
+    museum = minutes(CHAPTERS / "bug_museum.ipynb")[0]
+    assert f"[bug museum](bug_museum.ipynb) takes {museum} minutes" in TEXT
+
+
+def test_the_needs_are_the_chapters_that_a_chapter_names():
+    found = rows(TEXT, "What each chapter cures")
+    for (_, needs, *_), path in zip(found, NUMBERED, strict=True):
+        title = notebooks.read(path).cells[0].source
+        first = re.search(r"\*\*Know first:\*\*.+", title)[0]
+        named = re.findall(r"\]\(0?(\d+)_\w+\.ipynb\)", first)
+        assert sorted(re.findall(r"\d+", needs)) == sorted(named), path.stem
+
+
+def test_the_table_of_exercises_says_what_the_chapters_say():
+    expected = [row for path in NUMBERED for row in exercises_of(path)]
+    expected.sort(key=lambda row: LEVELS.index(row[0]))
+    assert rows(TEXT, "The exercises") == expected
+
+
+@pytest.mark.parametrize("path", NUMBERED, ids=lambda path: path.stem)
+def test_a_chapter_says_how_long_its_exercises_take_together(path):
+    assert minutes(path)[1] == sum(int(row[-1]) for row in exercises_of(path))
+
+
+@pytest.mark.parametrize("row", rows(TEXT, "Three courses"), ids=lambda row: row[0])
+def test_a_plan_adds_up(row):
+    assert int(row[-1]) == planned(row[1])
+
+
+def test_half_a_term_holds_the_whole_book():
+    plan = " ".join(row[1] for row in rows(TEXT, "Three courses") if "week" in row[0])
+    for kind in (r"(?<!of )chapters?", r"exercises of chapters?"):
+        held = re.findall(rf"{kind} (\d+)(?: and (\d+))?", plan)
+        numbers = sorted(int(n) for pair in held for n in pair if n)
+        assert numbers == list(range(1, len(NUMBERED) + 1))

@@ -1,0 +1,100 @@
+"""What a teacher runs on a folder of notebooks that students handed in."""
+
+import subprocess
+import sys
+
+import nbformat
+import pytest
+
+from tests import ROOT
+from tools import hand_ins, notebooks
+
+SETUP = "from helpers import attention, checks"
+RIGHT = "def my_causal_mask(T):\n    return attention.causal_mask(T)"
+WRONG = "def my_causal_mask(T):\n    return ~attention.causal_mask(T)"
+BROKEN = "def my_causal_mask(T)\n    return 1"
+CHECK = "checks.causal_mask(my_causal_mask)"
+
+
+def hand_in(folder, *sources, name="ada.ipynb"):
+    """A notebook of these cells, saved as one that nobody ran."""
+    cells = [nbformat.v4.new_code_cell(source) for source in sources]
+    notebook = nbformat.v4.new_notebook(cells=cells, metadata=notebooks.METADATA)
+    nbformat.write(notebook, folder / name)
+    return folder / name
+
+
+def run(folder):
+    return subprocess.run(
+        [sys.executable, "-m", "tools.hand_ins", str(folder)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=300,
+        check=False,
+    )
+
+
+def test_each_check_gets_a_line(tmp_path):
+    cells = [BROKEN, CHECK, RIGHT, CHECK, WRONG, CHECK, "checks.causal_mask(solved)"]
+    path = hand_in(tmp_path, SETUP, *cells)
+    before = path.read_bytes()
+    assert hand_ins.report(path).split("\n") == [
+        str(path),
+        "  ✗ causal_mask: the cell raised NameError.",
+        "  ✓ my_causal_mask: right.",
+        "  ✗ my_causal_mask: behaves like a mask with its meaning inverted.",
+        "  1 of 3 right",
+    ]
+    assert path.read_bytes() == before
+
+
+def test_a_cell_that_never_ends_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(notebooks, "CELL_TIMEOUT_SECONDS", 3)
+    path = hand_in(tmp_path, "while True:\n    pass", CHECK)
+    assert hand_ins.report(path).split("\n")[1:] == [
+        "  ✗ stopped: a cell ran longer than 3 seconds.",
+        "  ✗ causal_mask: the check didn't run.",
+        "  0 of 1 right",
+    ]
+
+
+def test_a_cell_that_ends_its_process_is_named(tmp_path):
+    path = hand_in(tmp_path, "import os; os._exit(1)", CHECK)
+    assert hand_ins.report(path).split("\n")[1:] == [
+        "  ✗ stopped: a cell ended the process that runs it.",
+        "  ✗ causal_mask: the check didn't run.",
+        "  0 of 1 right",
+    ]
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b'{"cells": 3}', b"[]", b"\xff\xfe"])
+def test_a_file_that_is_no_notebook_is_named(tmp_path, content):
+    path = tmp_path / "ada.ipynb"
+    path.write_bytes(content)
+    name, line = hand_ins.report(path).split("\n")
+    assert name == str(path)
+    assert line.startswith("  ✗ no notebook: ")
+
+
+def test_a_folder_is_reported_notebook_by_notebook(tmp_path):
+    hand_in(tmp_path, SETUP, RIGHT, CHECK, name="ada.ipynb")
+    (tmp_path / "bob" / ".ipynb_checkpoints").mkdir(parents=True)
+    for name in ("bob/04.ipynb", "bob/.ipynb_checkpoints/04-checkpoint.ipynb"):
+        hand_in(tmp_path, SETUP, "my_causal_mask = ...", CHECK, name=name)
+    done = run(tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert [line for line in done.stdout.splitlines() if "right" in line] == [
+        "  ✓ my_causal_mask: right.",
+        "  1 of 1 right",
+        "  0 of 1 right",
+    ]
+
+
+def test_a_folder_without_notebooks_is_named(tmp_path):
+    done = run(tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1].endswith(
+        f"{tmp_path} holds no notebook (*.ipynb)"
+    )

@@ -1,0 +1,141 @@
+"""One view of each kind, with texts that would break out of careless HTML."""
+
+import torch
+
+from helpers import views
+from helpers.models.language_model import TransformerLM
+from helpers.models.transformer_block import TransformerConfig
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "</script><!--",
+    "\u202eright\u2066",
+    "👩‍👧",
+    "a\0b",
+    "' onfocus=alert(1) '",
+]
+
+
+def tokens(count):
+    """That many names, the hostile ones first."""
+    return (HOSTILE + [f"word {i}" for i in range(count)])[:count]
+
+
+def query_explorer():
+    generator = torch.Generator().manual_seed(0)
+    keys = torch.rand(7, 2, generator=generator) * 3 - 1.5
+    return views.query_explorer(keys, tokens(7), torch.tensor([0.5, 0.5]))
+
+
+def dropout_sampler():
+    generator = torch.Generator().manual_seed(1)
+    scores = torch.randn(7, 7, generator=generator)
+    future = torch.ones(7, 7).triu(1).bool()
+    weights = scores.masked_fill(future, -torch.inf).softmax(-1)
+    return views.dropout_sampler(weights, tokens(7))
+
+
+def temperature_and_width():
+    generator = torch.Generator().manual_seed(2)
+    queries = torch.randn(50, 5, 64, generator=generator)
+    keys = torch.randn(50, 7, 64, generator=generator)
+    return views.temperature_and_width(queries, keys)
+
+
+def mask_painter():
+    generator = torch.Generator().manual_seed(0)
+    inputs = torch.rand(7, 3, generator=generator)
+    matrices = torch.randn(3, 3, 2, generator=generator).unbind()
+    return views.mask_painter(
+        inputs,
+        *matrices,
+        words=tokens(7),
+        replacement=torch.tensor([1.0, -1.0, 1.0]),
+        replacement_word=HOSTILE[0],
+    )
+
+
+def attention_view():
+    generator = torch.Generator().manual_seed(0)
+    weights = torch.randn(2, 3, 7, 9, generator=generator).softmax(dim=-1)
+    return views.attention_view(tokens(7), weights, keys=tokens(9))
+
+
+def soft_lookup():
+    generator = torch.Generator().manual_seed(0)
+    inputs = torch.rand(7, 3, generator=generator)
+    matrices = torch.rand(3, 3, 2, generator=generator).unbind()
+    return views.soft_lookup(inputs, *matrices, tokens(7), word=1)
+
+
+def sampler():
+    generator = torch.Generator().manual_seed(0)
+    return views.sampler(torch.randn(9, generator=generator), tokens(9))
+
+
+def training_scrubber():
+    generator = torch.Generator().manual_seed(0)
+    scores = 3 * torch.randn(4, 7, 7, generator=generator)
+    maps = scores.masked_fill(~torch.ones(7, 7).tril().bool(), -9e9).softmax(dim=-1)
+    losses = [2 / (step + 1) for step in range(20)]
+    return views.training_scrubber([0, 5, 10, 20], losses, maps, tokens(7))
+
+
+def head_splitter():
+    generator = torch.Generator().manual_seed(0)
+    parts = torch.randn(3, 1, 7, 6, generator=generator).unbind()
+    return views.head_splitter(*parts, 3, tokens=tokens(7))
+
+
+def explore():
+    def frame(word, width):
+        curve = views.Line([1, 2, 4], {HOSTILE[1]: [width, 0.5, -1.0]}, word, word)
+        table = views.Table(word, [[word, 0.5]], columns=HOSTILE[:2], rows=[word])
+        return [word, width / 3, dict.fromkeys(tokens(9), width), curve, table]
+
+    return views.explore(frame, title="Words", word=HOSTILE, width=[1, 2.5])
+
+
+def quiz():
+    return views.quiz(
+        f"What is `{HOSTILE[0]}`, {HOSTILE[3]}, `{HOSTILE[6]}`?",
+        right=(HOSTILE[1], f"{HOSTILE[5]} is `1` text {'long' * 20}."),
+        wrong=[(f"`{text}` {text}", f"{text}: no, `{text}`.") for text in HOSTILE[2:6]],
+    )
+
+
+def model_in_the_page():
+    alphabet = "".join(sorted({"\n", *"".join(HOSTILE)}))
+    sizes = {"context_length": 24, "d_model": 8, "num_heads": 2, "num_layers": 2}
+    options = {"positions": "rotary", "norm": "rms", "activation": "squared_relu"}
+    torch.manual_seed(0)
+    model = TransformerLM(TransformerConfig(len(alphabet), **sizes, **options)).half()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.mul_(4)
+    return views.model_in_the_page(
+        {"contextLength": 24, "width": 8, "heads": 2, "layers": 2},
+        dict(model.named_parameters()),
+        alphabet,
+        prompts={text: text[:12] for text in HOSTILE},
+        questions=[('" onfocus', {0: "quote", 3: "agreement", 5: "pronoun"})],
+        expected=torch.full((len(alphabet),), 1 / len(alphabet)),
+    )
+
+
+# A new view gets a line here; it is then tested by test_views.py and in a browser.
+SAMPLES = {
+    "model_in_the_page": model_in_the_page,
+    "head_splitter": head_splitter,
+    "mask_painter": mask_painter,
+    "query_explorer": query_explorer,
+    "soft_lookup": soft_lookup,
+    "dropout_sampler": dropout_sampler,
+    "temperature_and_width": temperature_and_width,
+    "attention_view": attention_view,
+    "sampler": sampler,
+    "training_scrubber": training_scrubber,
+    "explore": explore,
+    "quiz": quiz,
+}

@@ -1,0 +1,99 @@
+"""experiments: a shortened run gives again what was recorded."""
+
+import importlib
+import json
+import math
+
+import pytest
+
+from experiments import context_lengths, ladder, records, shakespeare
+from helpers.recorded import results
+from helpers.text import corpus
+from helpers.text.little_world import LittleWorld
+
+FLOOR = LittleWorld().floor
+
+
+def flattened(rows, path=()):
+    """Pairs of a dotted path and a number."""
+    for key, value in rows.items():
+        if isinstance(value, dict):
+            yield from flattened(value, (*path, key))
+        else:
+            yield ".".join((*path, key)), value
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", results.NAMES)
+def test_a_short_run_gives_what_was_recorded(name):
+    try:
+        rows = importlib.import_module(f"experiments.{name}").run(records.SHORT)
+    except corpus.CorpusUnavailable as error:
+        pytest.skip(str(error))
+    recorded = dict(flattened(results.read(name, short=True)))
+    for path, number in flattened(rows):
+        # Few questions are asked, so that one answer more weighs a lot.
+        tolerance = 0.15 if ".accuracy." in path else 0.002
+        assert number == pytest.approx(recorded.pop(path), abs=tolerance), path
+    assert not recorded
+
+
+def test_the_run_on_shakespeare_needs_no_more_than_a_text(monkeypatch):
+    part = "ROMEO:\nBut, soft! what light through yonder window breaks?\n" * 4
+    text = corpus.Corpus("a text", (part,), (part,), "".join(sorted(set(part))))
+    monkeypatch.setattr(corpus, "load", {"tiny-shakespeare": text}.__getitem__)
+    size = records.Size(steps=2, stories=0, variants=0, characters=5)
+    rows = shakespeare.run(size)
+    assert rows["bits"] == pytest.approx(rows["loss"] / math.log(2), abs=1e-4)
+    assert 0 < rows["loss"] < 2 * math.log(len(text.alphabet))
+    assert rows["sample"].startswith("ROMEO:")
+    assert len(rows["sample"]) == len("ROMEO:") + size.characters
+    assert (rows["steps"], rows["parameters"] > 0) == (2, True)
+
+
+def test_what_was_recorded_covers_every_variant():
+    assert list(results.read("ladder")) == list(ladder.LADDER)
+    lengths = map(str, context_lengths.CONTEXT_LENGTHS)
+    assert list(results.read("context_lengths")) == list(lengths)
+
+
+def test_no_recorded_loss_is_below_the_floor():
+    losses = [row["loss"] for row in results.read("ladder").values()]
+    losses += results.read("context_lengths").values()
+    # A sample of stories may lie a little below the average of all of them.
+    assert min(losses) > 0.99 * FLOOR
+
+
+def test_the_recorded_model_is_near_the_floor_and_right_everywhere():
+    row = results.read("ladder")["two blocks"]
+    assert row["loss"] < 1.02 * FLOOR
+    assert set(row["accuracy"].values()) == {1.0}
+
+
+def test_main_writes_a_record_that_is_read_back(tmp_path, monkeypatch, capsys):
+    calls = []
+    monkeypatch.setattr(results, "FOLDER", tmp_path)
+    monkeypatch.setattr(ladder, "run", lambda size: calls.append(size) or {"a": 1})
+    assert records.main(["ladder"]) == 0
+    assert calls == [records.SHORT, records.FULL]
+    assert results.read("ladder") == {"a": 1}
+    assert json.loads((tmp_path / "ladder.json").read_text())["torch"]
+    assert capsys.readouterr().out == 'ladder: {"a": 1}\n'
+
+
+def test_without_a_text_its_record_stays(tmp_path, monkeypatch, capsys):
+    def fail(size):
+        raise corpus.CorpusUnavailable("no network")
+
+    monkeypatch.setattr(results, "FOLDER", tmp_path)
+    monkeypatch.setattr(shakespeare, "run", fail)
+    monkeypatch.setattr(ladder, "run", lambda size: {"a": 1})
+    assert records.main(["shakespeare", "ladder"]) == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["ladder.json"]
+    assert "shakespeare: left as it was: no network" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("function", [results.read, results.path])
+def test_an_unknown_experiment_is_named(function):
+    with pytest.raises(ValueError, match=r"name must be one of ladder, .*got 'depth'"):
+        function("depth")

@@ -1,0 +1,152 @@
+"""Views as text: the same on every run, safe to put into a page, with their numbers."""
+
+import html.parser
+import json
+import math
+import re
+
+import pytest
+
+from helpers.views import view as view_module
+from helpers.views.view import FOLDER, Table, View, bundle, rebuild, to_json
+from tests import ROOT
+from tests.nbval_numeric import close
+from tests.samples.views import HOSTILE, SAMPLES
+
+MODULES = sorted(path.stem for path in FOLDER.glob("*.js"))
+TOP_LEVEL = re.compile(r"^(?:const|let|function|class|async function) (\w+)", re.M)
+
+
+class Parsed(html.parser.HTMLParser):
+    """What a browser would make of a text: its elements and their words."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.words, self.script = [], [], ""
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        assert not [name for name, _ in attrs if name.startswith("on")]
+
+    def handle_data(self, data):
+        if self.tags and self.tags[-1] == "script":
+            self.script += data
+        else:
+            self.words.append(data)
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_a_view_is_the_same_text_every_time(name):
+    one, other = SAMPLES[name]()._repr_html_(), SAMPLES[name]()._repr_html_()
+    assert one == other
+    assert re.match(r'<div class="aos-view" data-view="[0-9a-f]{12}"', one)
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_a_view_is_markup_of_our_own_only(name):
+    text = SAMPLES[name]()._repr_html_()
+    parsed = Parsed(text)
+    assert parsed.tags.count("script") == 1
+    assert set(parsed.tags) <= {
+        *("div", "p", "details", "summary", "table", "caption", "tr", "th", "td"),
+        "script",
+    }
+    assert text.lower().count("</script") == 1
+    assert "<!--" not in text
+    assert "http" not in re.sub(r"http://www\.w3\.org/2000/svg", "", parsed.script)
+    assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|eval\(", text)
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_a_view_has_its_numbers_in_tables_that_need_no_script(name):
+    view = SAMPLES[name]()
+    parsed = Parsed(view._repr_html_())
+    words = " ".join(parsed.words)
+    assert view.tables
+    assert re.search(r"\d", words)
+    for table in view.tables:
+        assert table.caption in words
+    assert view.title in words
+
+
+def test_every_module_has_a_sample_and_a_test_in_the_browser():
+    shown = {SAMPLES[name]().module for name in SAMPLES}
+    imported = set()
+    for module in MODULES:
+        text = (FOLDER / f"{module}.js").read_text(encoding="utf-8")
+        imported |= set(re.findall(r'from "\./(\w+)\.js"', text))
+    assert shown | imported == set(MODULES)
+    browser = ROOT / "tests/browser"
+    tested = {path.stem.removeprefix("test_") for path in browser.glob("test_*.py")}
+    assert shown - tested == set()
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_a_bundle_defines_each_name_once(module):
+    names = TOP_LEVEL.findall(bundle(module))
+    assert sorted(names) == sorted(set(names))
+    assert not re.search(r"^(import|export)\b", bundle(module), re.M)
+
+
+def test_a_module_that_would_end_its_script_is_named(monkeypatch):
+    monkeypatch.setattr(view_module, "bundle", lambda module: "// </SCRIPT>")
+    with pytest.raises(ValueError, match=r"quiz\.js must not hold </script"):
+        _ = View("quiz", "A title", {}, [])._repr_html_()
+
+
+def test_the_state_of_a_view_is_json_with_fixed_decimals():
+    state = {"a": [0.5, -0.00001, 2], "b": {"c": "<b>", "d": None, "e": True}, "f": ()}
+    text = to_json(state, 3)
+    assert text == (
+        '{"a":[0.500,0.000,2],"b":{"c":"\\u003cb>","d":null,"e":true},"f":[]}'
+    )
+    assert json.loads(text)["b"]["c"] == "<b>"
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_texts_survive_and_end_no_script(text):
+    written = to_json([text])
+    assert json.loads(written) == [text]
+    assert "<" not in written
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (math.nan, r"finite numbers, got nan"),
+        ([math.inf], r"finite numbers, got inf"),
+        ({1: 2}, r"plain values, got dict"),
+        (object(), r"plain values, got object"),
+    ],
+)
+def test_a_state_of_anything_else_is_named(value, message):
+    with pytest.raises(ValueError, match=message):
+        to_json(value)
+
+
+def test_nbval_compares_the_numbers_of_a_view():
+    def shown(number, name="cat"):
+        table = Table("numbers", [[number]], rows=[name])
+        state = {"keys": [[number, 0.0]], "names": [name], "query": [0.5, 0.5]}
+        return View("query_explorer", "A view", state, [table])._repr_html_()
+
+    assert close(shown(0.4400), shown(0.4401))
+    assert not close(shown(0.4400), shown(0.4402))
+    assert not close(shown(0.4400), shown(0.4400, "dog"))
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_a_stored_view_is_rebuilt_with_todays_module(name, monkeypatch):
+    view = SAMPLES[name]()
+    stored = view._repr_html_()
+    assert rebuild(stored) == stored
+    monkeypatch.setattr(view_module, "bundle", lambda module: f"// a new {module}\n")
+    assert rebuild(stored) == view._repr_html_()
+    assert f"// a new {view.module}" in rebuild(stored)
+
+
+@pytest.mark.parametrize("stored", ["", "<table></table>", "<div class='aos-view'>"])
+def test_what_is_no_stored_view_is_named(stored):
+    with pytest.raises(ValueError, match=r"stored must be the HTML of a view, got"):
+        rebuild(stored)
