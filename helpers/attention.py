@@ -3,6 +3,14 @@
 Shapes use the book's letters: B batch, T query positions, S key and value positions,
 C model width, H heads, D width of one head. "..." stands for any leading axes.
 A mask is boolean and True where a query may attend to a key.
+
+All functions and layers raise a ValueError for bad input; it names the argument, what
+came and what is needed. Sizes are whole numbers of at least 1, probabilities lie in
+[0, 1), tensors are floating point, of one dtype and one device, and their shapes fit:
+the leading axes are equal, none is broadcast. That is checked once, at the door (the
+``@checked`` above a function); the body below it is the mathematics alone.
+
+Read ``scaled_dot_product_attention`` first, then ``MultiHeadAttention``.
 """
 
 import math
@@ -13,8 +21,14 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from helpers import validation
+from helpers.validation import checked, checked_options, on_request, unchecked
+
+Output = Tensor | tuple[Tensor, Tensor]  # of a layer: alone, or with the weights
+
+# --- functions -------------------------------------------------------------------
 
 
+@checked(validation.require_matching)
 def dot_product_scores(queries: Tensor, keys: Tensor) -> Tensor:
     """Score every query against every key by their dot product.
 
@@ -27,15 +41,12 @@ def dot_product_scores(queries: Tensor, keys: Tensor) -> Tensor:
     Returns:
         scores: (..., T, S), before scaling and softmax.
 
-    Raises:
-        ValueError: shapes that don't fit, or tensors that aren't floating point.
-
     Source: Vaswani et al. 2017, section 3.2.1. Built by hand in chapter 1.
     """
-    validation.require_matching(queries, keys)
     return queries @ keys.transpose(-2, -1)
 
 
+@checked(validation.require_scores)
 def softmax(scores: Tensor, dim: int = -1) -> Tensor:
     """Turn scores into weights that are positive and sum to 1 along ``dim``.
 
@@ -49,96 +60,14 @@ def softmax(scores: Tensor, dim: int = -1) -> Tensor:
     Returns:
         weights: the shape of ``scores``. A slice of nothing but -inf gives NaN.
 
-    Raises:
-        ValueError: scores without any entry along ``dim``, or not floating point; a
-            ``dim`` that isn't an integer.
-
     Source: Goodfellow et al. 2016, section 4.1. Built by hand in chapter 1.
     """
-    validation.require_float(scores=scores)
-    if isinstance(dim, bool) or not isinstance(dim, int):
-        raise ValueError(f"dim must be an integer, got {dim!r}")
-    if not -scores.dim() <= dim < scores.dim() or scores.shape[dim] == 0:
-        raise ValueError(
-            f"scores must have an entry along dim {dim}, got shape "
-            f"{validation.shape_of(scores)}"
-        )
     largest = scores.amax(dim=dim, keepdim=True).detach()
     exponentials = (scores - largest).exp()
     return exponentials / exponentials.sum(dim=dim, keepdim=True)
 
 
-def causal_mask(
-    T: int, S: int | None = None, *, device: torch.device | str | None = None
-) -> Tensor:
-    """Let each query attend to its own position and to those before it.
-
-    With more keys than queries, the queries are the last T of the S positions, as when
-    a model continues a text whose earlier keys it has kept.
-
-    Args:
-        T: number of queries.
-        S: number of keys, at least T; T where left out.
-        device: where the mask is made.
-
-    Returns:
-        mask: (T, S) boolean, True = may attend.
-
-    Raises:
-        ValueError: sizes below 1, or fewer keys than queries.
-
-    Source: Vaswani et al. 2017, section 3.2.3. Built by hand in chapter 4.
-    """
-    S = T if S is None else S
-    validation.require_integers(T=T, S=S)
-    if S < T:
-        raise ValueError(f"S must be at least T, got T {T} and S {S}")
-    return torch.ones(T, S, dtype=torch.bool, device=device).tril(S - T)
-
-
-def padding_mask(
-    lengths: Sequence[int] | Tensor, S: int, *, device: torch.device | str | None = None
-) -> Tensor:
-    """Let no query attend to the padding behind a sequence's end.
-
-    Args:
-        lengths: B whole numbers, a list or an integer tensor (B,): how many keys of
-            each sequence are real, from 1 to S.
-        S: number of keys of each padded sequence.
-        device: where the mask is made; where left out, that of ``lengths``.
-
-    Returns:
-        mask: (B, 1, S) boolean, True = may attend, the same for every query. For
-            weights with heads, (B, H, T, S), write ``mask.unsqueeze(1)``.
-
-    Raises:
-        ValueError: lengths that aren't whole numbers from 1 to S.
-
-    Source: Vaswani et al. 2017, section 3.2.3, for masking by -inf. Built by hand in
-    chapter 7.
-    """
-    validation.require_integers(S=S)
-    if isinstance(lengths, (list, tuple)):
-        named = {f"lengths[{i}]": length for i, length in enumerate(lengths)}
-        validation.require_integers(**named)
-        if max(lengths, default=0) > S:
-            raise ValueError(f"lengths must lie in 1 to S = {S}, got {list(lengths)}")
-        lengths = torch.tensor(lengths, dtype=torch.int64, device=device)
-    if not isinstance(lengths, torch.Tensor):
-        raise ValueError(
-            "lengths must be a list, a tuple or an integer tensor, got "
-            f"{type(lengths).__name__}"
-        )
-    validation.require_integer_row("lengths", lengths, "B")
-    lengths = lengths.to(device=device, dtype=torch.int64)
-    if validation.may_look_at_values(lengths) and not (
-        ((lengths >= 1) & (lengths <= S)).all()
-    ):
-        raise ValueError(f"lengths must lie in 1 to S = {S}, got {lengths.tolist()}")
-    positions = torch.arange(S, device=lengths.device)
-    return (positions < lengths.unsqueeze(-1)).unsqueeze(-2)
-
-
+@checked(validation.require_attention)
 def scaled_dot_product_attention(
     queries: Tensor,
     keys: Tensor,
@@ -166,31 +95,68 @@ def scaled_dot_product_attention(
             to 1 where nothing was dropped.
 
     Raises:
-        ValueError: shapes that don't fit, no query or no key, tensors that aren't
-            floating point, or a mask with a row that may attend to nothing.
+        ValueError: also for a mask with a row that may attend to nothing.
 
     Source: Vaswani et al. 2017, section 3.2.1, equation 1. Built by hand in chapter 2.
     """
-    validation.require_values(queries, keys, values)
-    validation.require_probability("dropout_p", dropout_p)
-    if mask is not None:
-        scores_shape = (*queries.shape[:-1], keys.shape[-2])
-        validation.require_mask(mask, scores_shape, queries.device)
-    return _attend(queries, keys, values, mask, dropout_p)
-
-
-def _attend(
-    queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None, dropout_p: float
-) -> tuple[Tensor, Tensor]:
-    """scaled_dot_product_attention on input that was checked before."""
     # Dividing the queries first keeps the scores of float16 from overflowing.
-    scores = dot_product_scores(queries / math.sqrt(queries.shape[-1]), keys)
+    scores = (queries / math.sqrt(queries.shape[-1])) @ keys.transpose(-2, -1)
     if mask is not None:
-        scores = scores.masked_fill(~mask, -math.inf)
-    weights = F.dropout(softmax(scores), dropout_p)
-    return weights @ values, weights
+        scores = scores.masked_fill(~mask, -math.inf)  # (..., T, S)
+    weights = F.dropout(_softmax(scores), dropout_p)  # (..., T, S)
+    return weights @ values, weights  # (..., T, D_v)
 
 
+@checked(validation.require_causal_sizes)
+def causal_mask(
+    T: int, S: int | None = None, *, device: torch.device | str | None = None
+) -> Tensor:
+    """Let each query attend to its own position and to those before it.
+
+    With more keys than queries, the queries are the last T of the S positions, as when
+    a model continues a text whose earlier keys it has kept.
+
+    Args:
+        T: number of queries.
+        S: number of keys, at least T; T where left out.
+        device: where the mask is made.
+
+    Returns:
+        mask: (T, S) boolean, True = may attend.
+
+    Source: Vaswani et al. 2017, section 3.2.3. Built by hand in chapter 4.
+    """
+    S = T if S is None else S
+    return torch.ones(T, S, dtype=torch.bool, device=device).tril(S - T)
+
+
+@checked(validation.require_lengths)
+def padding_mask(
+    lengths: Sequence[int] | Tensor, S: int, *, device: torch.device | str | None = None
+) -> Tensor:
+    """Let no query attend to the padding behind a sequence's end.
+
+    Args:
+        lengths: B whole numbers, a list or an integer tensor (B,): how many keys of
+            each sequence are real, from 1 to S.
+        S: number of keys of each padded sequence.
+        device: where the mask is made; where left out, that of ``lengths``.
+
+    Returns:
+        mask: (B, 1, S) boolean, True = may attend, the same for every query. For
+            weights with heads, (B, H, T, S), write ``mask.unsqueeze(1)``.
+
+    Source: Vaswani et al. 2017, section 3.2.3, for masking by -inf. Built by hand in
+    chapter 7.
+    """
+    if not isinstance(lengths, torch.Tensor):
+        lengths = torch.tensor(lengths, dtype=torch.int64, device=device)
+    lengths = lengths.to(device=device, dtype=torch.int64)
+    positions = torch.arange(S, device=lengths.device)
+    return (positions < lengths.unsqueeze(-1)).unsqueeze(-2)
+
+
+@checked(validation.require_whole_heads)
 def split_heads(x: Tensor, num_heads: int) -> Tensor:
     """Cut the last axis into heads, and put the heads before the positions.
 
@@ -201,16 +167,12 @@ def split_heads(x: Tensor, num_heads: int) -> Tensor:
     Returns:
         heads: (..., H, T, D) with D = C / H. Head h holds features hD to (h+1)D - 1.
 
-    Raises:
-        ValueError: ``num_heads`` that doesn't divide C, or fewer than two axes.
-
     Source: Vaswani et al. 2017, section 3.2.2. Built by hand in chapter 6.
     """
-    validation.require_rank("x", x, "T, C")
-    validation.require_heads(num_heads, x.shape[-1], "C")
     return x.unflatten(-1, (num_heads, -1)).transpose(-3, -2)
 
 
+@checked(validation.require_many_heads)
 def merge_heads(heads: Tensor) -> Tensor:
     """Put the heads back side by side: undo split_heads.
 
@@ -220,13 +182,19 @@ def merge_heads(heads: Tensor) -> Tensor:
     Returns:
         x: (..., T, C) with C = H D.
 
-    Raises:
-        ValueError: fewer than three axes.
-
     Source: Vaswani et al. 2017, section 3.2.2 (Concat). Built by hand in chapter 6.
     """
-    validation.require_rank("heads", heads, "H, T, D")
     return heads.transpose(-3, -2).flatten(-2)
+
+
+# The same functions for the layers below, whose own door has checked what comes in.
+_softmax = unchecked(softmax)
+_attend = unchecked(scaled_dot_product_attention)
+_split_heads = unchecked(split_heads)
+_merge_heads = unchecked(merge_heads)
+
+
+# --- layers ----------------------------------------------------------------------
 
 
 class SelfAttentionV1(nn.Module):
@@ -236,23 +204,19 @@ class SelfAttentionV1(nn.Module):
         d_in: width of a token.
         d_out: width of queries, keys, values and context.
 
-    Raises:
-        ValueError: widths that aren't whole numbers of at least 1.
-
     Source: Vaswani et al. 2017, section 3.2.1, with the parameters drawn uniformly
     from [0, 1) as Raschka 2024, section 3.4.2, does. Built by hand in chapter 2.
     """
 
+    @checked_options
     def __init__(self, d_in: int, d_out: int) -> None:
-        validation.require_integers(d_in=d_in, d_out=d_out)
         super().__init__()
         self.W_query = nn.Parameter(torch.rand(d_in, d_out))
         self.W_key = nn.Parameter(torch.rand(d_in, d_out))
         self.W_value = nn.Parameter(torch.rand(d_in, d_out))
 
-    def forward(
-        self, x: Tensor, *, return_weights: bool = False
-    ) -> Tensor | tuple[Tensor, Tensor]:
+    @checked(validation.require_self_attention)
+    def forward(self, x: Tensor, *, return_weights: bool = False) -> Output:
         """Attend from every token of ``x`` to every token of ``x``.
 
         Args:
@@ -260,43 +224,14 @@ class SelfAttentionV1(nn.Module):
             return_weights: also return the weights.
 
         Returns:
-            context: (..., T, d_out); with ``return_weights`` the pair of context and
-                weights (..., T, T).
-
-        Raises:
-            ValueError: ``x`` of another width, rank or dtype.
+            context: (..., T, d_out); with ``return_weights`` also weights (..., T, T).
         """
-        _check_tokens("x", x, self.W_query.shape[0], "d_in", self.W_query)
         queries, keys, values = x @ self.W_query, x @ self.W_key, x @ self.W_value
-        context, weights = _attend(queries, keys, values, None, 0.0)
-        return (context, weights) if return_weights else context
+        context, weights = _attend(queries, keys, values)
+        return on_request(context, weights, return_weights)
 
 
-class _Projections(nn.Module):
-    """W_query, W_key and W_value as linear layers, created in that order."""
-
-    def __init__(
-        self,
-        d_query: int,
-        d_context: int,
-        d_out: int,
-        qkv_bias: bool,
-        names: tuple[str, str] = ("d_in", "d_in"),
-    ) -> None:
-        sizes = {names[0]: d_query, names[1]: d_context, "d_out": d_out}
-        validation.require_integers(**sizes)
-        validation.require_booleans(qkv_bias=qkv_bias)
-        super().__init__()
-        self.W_query = nn.Linear(d_query, d_out, bias=qkv_bias)
-        self.W_key = nn.Linear(d_context, d_out, bias=qkv_bias)
-        self.W_value = nn.Linear(d_context, d_out, bias=qkv_bias)
-
-    def _project(self, x: Tensor, context: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """The queries of ``x``, and the keys and values of ``context``."""
-        return self.W_query(x), self.W_key(context), self.W_value(context)
-
-
-class SelfAttentionV2(_Projections):
+class SelfAttentionV2(nn.Module):
     """Self-attention with linear layers, for their better initial weights.
 
     ``nn.Linear`` stores its weight transposed: ``W_query.weight`` is (d_out, d_in).
@@ -306,19 +241,19 @@ class SelfAttentionV2(_Projections):
         d_out: width of queries, keys, values and context.
         qkv_bias: give the three layers a bias.
 
-    Raises:
-        ValueError: widths that aren't whole numbers of at least 1.
-
     Source: Vaswani et al. 2017, section 3.2.1; Raschka 2024, section 3.4.2. Built by
     hand in chapter 2.
     """
 
+    @checked_options
     def __init__(self, d_in: int, d_out: int, qkv_bias: bool = False) -> None:
-        super().__init__(d_in, d_in, d_out, qkv_bias)
+        super().__init__()
+        self.W_query = nn.Linear(d_in, d_out, bias=qkv_bias)
+        self.W_key = nn.Linear(d_in, d_out, bias=qkv_bias)
+        self.W_value = nn.Linear(d_in, d_out, bias=qkv_bias)
 
-    def forward(
-        self, x: Tensor, *, return_weights: bool = False
-    ) -> Tensor | tuple[Tensor, Tensor]:
+    @checked(validation.require_self_attention)
+    def forward(self, x: Tensor, *, return_weights: bool = False) -> Output:
         """Attend from every token of ``x`` to every token of ``x``.
 
         Args:
@@ -326,18 +261,14 @@ class SelfAttentionV2(_Projections):
             return_weights: also return the weights.
 
         Returns:
-            context: (..., T, d_out); with ``return_weights`` the pair of context and
-                weights (..., T, T).
-
-        Raises:
-            ValueError: ``x`` of another width, rank or dtype.
+            context: (..., T, d_out); with ``return_weights`` also weights (..., T, T).
         """
-        _check_layer_input(self, x)
-        context, weights = _attend(*self._project(x, x), None, 0.0)
-        return (context, weights) if return_weights else context
+        queries, keys, values = self.W_query(x), self.W_key(x), self.W_value(x)
+        context, weights = _attend(queries, keys, values)
+        return on_request(context, weights, return_weights)
 
 
-class CausalAttention(_Projections):
+class CausalAttention(nn.Module):
     """One head of self-attention that never looks at later positions.
 
     Args:
@@ -347,17 +278,13 @@ class CausalAttention(_Projections):
         dropout: probability of dropping a weight while training, in [0, 1).
         qkv_bias: give the three layers a bias.
 
-    Raises:
-        ValueError: sizes that aren't whole numbers of at least 1, or a dropout
-            outside [0, 1).
-
     Source: Vaswani et al. 2017, section 3.2.3; Raschka 2024, section 3.5.3. Built by
     hand in chapters 4 and 5.
     """
 
     mask: Tensor
-    context_length: int
 
+    @checked_options
     def __init__(
         self,
         d_in: int,
@@ -366,14 +293,17 @@ class CausalAttention(_Projections):
         dropout: float,
         qkv_bias: bool = False,
     ) -> None:
-        validation.require_probability("dropout", dropout)
-        super().__init__(d_in, d_in, d_out, qkv_bias)
+        super().__init__()
+        self.context_length = context_length
+        self.W_query = nn.Linear(d_in, d_out, bias=qkv_bias)
+        self.W_key = nn.Linear(d_in, d_out, bias=qkv_bias)
+        self.W_value = nn.Linear(d_in, d_out, bias=qkv_bias)
         self.dropout = nn.Dropout(dropout)
-        _register_causal_mask(self, context_length)
+        self.register_buffer("mask", causal_mask(context_length), persistent=False)
+        _load_without_mask(self)
 
-    def forward(
-        self, x: Tensor, *, return_weights: bool = False
-    ) -> Tensor | tuple[Tensor, Tensor]:
+    @checked(validation.require_causal_attention)
+    def forward(self, x: Tensor, *, return_weights: bool = False) -> Output:
         """Attend from every token of ``x`` to itself and to the tokens before it.
 
         Args:
@@ -383,15 +313,14 @@ class CausalAttention(_Projections):
         Returns:
             context: (..., T, d_out); with ``return_weights`` the pair of context and
                 weights (..., T, T), after mask and dropout.
-
-        Raises:
-            ValueError: ``x`` of another width, rank or dtype, or too long.
         """
-        _check_layer_input(self, x)
-        mask = _cut_causal_mask(self, x)
-        dropout_p = _dropout_now(self)
-        context, weights = _attend(*self._project(x, x), mask, dropout_p)
-        return (context, weights) if return_weights else context
+        queries, keys, values = self.W_query(x), self.W_key(x), self.W_value(x)
+        T, D = queries.shape[-2:]
+        scores = (queries / math.sqrt(D)) @ keys.transpose(-2, -1)  # (..., T, T)
+        scores = scores.masked_fill(~self.mask[:T, :T], -math.inf)
+        weights = self.dropout(_softmax(scores))  # (..., T, T)
+        context = weights @ values  # (..., T, d_out)
+        return on_request(context, weights, return_weights)
 
 
 class MultiHeadAttentionWrapper(nn.Module):
@@ -405,14 +334,11 @@ class MultiHeadAttentionWrapper(nn.Module):
         num_heads: how many heads.
         qkv_bias: give the heads' layers a bias.
 
-    Raises:
-        ValueError: sizes that aren't whole numbers of at least 1, or a dropout
-            outside [0, 1).
-
     Source: Vaswani et al. 2017, section 3.2.2; Raschka 2024, section 3.6.1. Built by
     hand in chapter 6.
     """
 
+    @checked_options
     def __init__(
         self,
         d_in: int,
@@ -422,16 +348,13 @@ class MultiHeadAttentionWrapper(nn.Module):
         num_heads: int,
         qkv_bias: bool = False,
     ) -> None:
-        validation.require_integers(num_heads=num_heads)
         super().__init__()
         self.heads = nn.ModuleList(
             CausalAttention(d_in, d_out, context_length, dropout, qkv_bias)
             for _ in range(num_heads)
         )
 
-    def forward(
-        self, x: Tensor, *, return_weights: bool = False
-    ) -> Tensor | tuple[Tensor, Tensor]:
+    def forward(self, x: Tensor, *, return_weights: bool = False) -> Output:
         """Let every head attend by itself, and lay the results side by side.
 
         Args:
@@ -441,17 +364,15 @@ class MultiHeadAttentionWrapper(nn.Module):
         Returns:
             context: (..., T, num_heads * d_out); with ``return_weights`` the pair of
                 context and weights (..., H, T, T), after mask and dropout.
-
-        Raises:
-            ValueError: ``x`` of another width, rank or dtype, or too long.
         """
+        # Each head is a layer with a door of its own.
         results = [head(x, return_weights=True) for head in self.heads]
         contexts, weights = zip(*results, strict=True)
-        context = torch.cat(contexts, dim=-1)
-        return (context, torch.stack(weights, dim=-3)) if return_weights else context
+        context = torch.cat(contexts, dim=-1)  # (..., T, H * d_out)
+        return on_request(context, torch.stack(weights, dim=-3), return_weights)
 
 
-class MultiHeadAttention(_Projections):
+class MultiHeadAttention(nn.Module):
     """Causal attention with many heads from one set of projections.
 
     Two paths give one result. The explicit path computes every weight; the fused path
@@ -460,7 +381,7 @@ class MultiHeadAttention(_Projections):
 
     Args:
         d_in: width of a token.
-        d_out: width of the output, all heads together.
+        d_out: C, width of the output, all heads together.
         context_length: the longest sequence it takes.
         dropout: probability of dropping a weight while training, in [0, 1).
         num_heads: H, a divisor of ``d_out``.
@@ -468,17 +389,13 @@ class MultiHeadAttention(_Projections):
         fused: take the fused path wherever no weights are asked for. It can be set
             later: ``attention.fused = True``.
 
-    Raises:
-        ValueError: sizes that aren't whole numbers of at least 1, ``num_heads`` that
-            doesn't divide ``d_out``, or a dropout outside [0, 1).
-
     Source: Vaswani et al. 2017, section 3.2.2; Raschka 2024, section 3.6.2. Built by
     hand in chapter 6.
     """
 
     mask: Tensor
-    context_length: int
 
+    @checked_options
     def __init__(
         self,
         d_in: int,
@@ -490,19 +407,20 @@ class MultiHeadAttention(_Projections):
         *,
         fused: bool = False,
     ) -> None:
-        validation.require_probability("dropout", dropout)
         validation.require_heads(num_heads, d_out, "d_out")
-        validation.require_booleans(fused=fused)
-        super().__init__(d_in, d_in, d_out, qkv_bias)
-        self.num_heads = num_heads
+        super().__init__()
+        self.num_heads, self.context_length = num_heads, context_length
         self.fused = fused
+        self.W_query = nn.Linear(d_in, d_out, bias=qkv_bias)
+        self.W_key = nn.Linear(d_in, d_out, bias=qkv_bias)
+        self.W_value = nn.Linear(d_in, d_out, bias=qkv_bias)
         self.out_proj = nn.Linear(d_out, d_out)
         self.dropout = nn.Dropout(dropout)
-        _register_causal_mask(self, context_length)
+        self.register_buffer("mask", causal_mask(context_length), persistent=False)
+        _load_without_mask(self)
 
-    def forward(
-        self, x: Tensor, *, return_weights: bool = False
-    ) -> Tensor | tuple[Tensor, Tensor]:
+    @checked(validation.require_causal_attention)
+    def forward(self, x: Tensor, *, return_weights: bool = False) -> Output:
         """Attend from every token of ``x`` to itself and to the tokens before it.
 
         Args:
@@ -512,69 +430,46 @@ class MultiHeadAttention(_Projections):
         Returns:
             output: (..., T, d_out); with ``return_weights`` the pair of output and
                 weights (..., H, T, T), after mask and dropout.
-
-        Raises:
-            ValueError: ``x`` of another width, rank or dtype, or too long.
         """
-        queries, keys, values = self._heads(x)
-        mask = _cut_causal_mask(self, x)
-        return self._output(queries, keys, values, mask, return_weights)
-
-    def _heads(self, x: Tensor) -> list[Tensor]:
-        """Queries, keys and values of ``x``, each (..., H, T, D)."""
-        _check_layer_input(self, x)
-        return [split_heads(part, self.num_heads) for part in self._project(x, x)]
-
-    def _output(
-        self,
-        queries: Tensor,
-        keys: Tensor,
-        values: Tensor,
-        mask: Tensor,
-        return_weights: bool,
-    ) -> Tensor | tuple[Tensor, Tensor]:
-        """What ``forward`` returns, from heads and the last T rows of a causal mask.
-
-        A model that turns the heads, or that has kept earlier keys and values, steps in
-        between ``_heads`` and this.
-        """
-        dropout_p = _dropout_now(self)
+        # One projection (..., T, C) serves all heads; each gets D of the C features.
+        queries = _split_heads(self.W_query(x), self.num_heads)  # (..., H, T, D)
+        keys = _split_heads(self.W_key(x), self.num_heads)  # (..., H, T, D)
+        values = _split_heads(self.W_value(x), self.num_heads)  # (..., H, T, D)
+        T, D = queries.shape[-2:]
         if self.fused and not return_weights:
-            # The flag is faster than the mask, but only fits where no key is earlier.
-            whole = queries.shape[-2] == keys.shape[-2]
+            weights = None
+            p = self.dropout.p if self.dropout.training else 0.0
             context = F.scaled_dot_product_attention(
-                queries,
-                keys,
-                values,
-                attn_mask=None if whole else mask,
-                dropout_p=dropout_p,
-                is_causal=whole,
+                queries, keys, values, dropout_p=p, is_causal=True
             )
-            return self.out_proj(merge_heads(context))
-        context, weights = _attend(queries, keys, values, mask, dropout_p)
-        output = self.out_proj(merge_heads(context))
-        return (output, weights) if return_weights else output
+        else:
+            scores = (queries / math.sqrt(D)) @ keys.transpose(-2, -1)  # (..., H, T, T)
+            scores = scores.masked_fill(~self.mask[:T, :T], -math.inf)
+            weights = self.dropout(_softmax(scores))  # (..., H, T, T)
+            context = weights @ values  # (..., H, T, D)
+        output = self.out_proj(_merge_heads(context))  # (..., T, C)
+        return on_request(output, weights, return_weights)
 
 
-class CrossAttention(_Projections):
-    """Attention with many heads from one sequence to another.
+class CrossAttention(nn.Module):
+    """Attention with many heads from one sequence to another, the memory.
+
+    The memory comes in as the argument ``context``, the name it has in chapter 7;
+    everywhere else in this module, a context is what the weights have averaged.
 
     Args:
         d_query: width of a token of ``x``, which asks.
-        d_context: width of a token of ``context``, which answers.
-        d_out: width of the output, all heads together.
+        d_context: width of a token of the memory, which answers.
+        d_out: C, width of the output, all heads together.
         dropout: probability of dropping a weight while training, in [0, 1).
         num_heads: H, a divisor of ``d_out``.
         qkv_bias: give the query, key and value layers a bias; ``out_proj`` has one.
-
-    Raises:
-        ValueError: sizes that aren't whole numbers of at least 1, ``num_heads`` that
-            doesn't divide ``d_out``, or a dropout outside [0, 1).
 
     Source: Vaswani et al. 2017, section 3.2.3 ("encoder-decoder attention"). Built by
     hand in chapter 7.
     """
 
+    @checked_options
     def __init__(
         self,
         d_query: int,
@@ -584,14 +479,16 @@ class CrossAttention(_Projections):
         num_heads: int,
         qkv_bias: bool = False,
     ) -> None:
-        validation.require_probability("dropout", dropout)
         validation.require_heads(num_heads, d_out, "d_out")
-        names = ("d_query", "d_context")
-        super().__init__(d_query, d_context, d_out, qkv_bias, names)
+        super().__init__()
         self.num_heads = num_heads
+        self.W_query = nn.Linear(d_query, d_out, bias=qkv_bias)
+        self.W_key = nn.Linear(d_context, d_out, bias=qkv_bias)
+        self.W_value = nn.Linear(d_context, d_out, bias=qkv_bias)
         self.out_proj = nn.Linear(d_out, d_out)
         self.dropout = nn.Dropout(dropout)
 
+    @checked(validation.require_cross_attention)
     def forward(
         self,
         x: Tensor,
@@ -599,12 +496,12 @@ class CrossAttention(_Projections):
         mask: Tensor | None = None,
         *,
         return_weights: bool = False,
-    ) -> Tensor | tuple[Tensor, Tensor]:
-        """Attend from every token of ``x`` to the tokens of ``context``.
+    ) -> Output:
+        """Attend from every token of ``x`` to the tokens of the memory.
 
         Args:
             x: (..., T, d_query)
-            context: (..., S, d_context), the same leading axes as ``x``.
+            context: the memory, (..., S, d_context), the same leading axes as ``x``.
             mask: (..., T, S) boolean, True = may attend, the same for every head;
                 (B, 1, S) from ``padding_mask`` fits.
             return_weights: also return the weights.
@@ -614,99 +511,38 @@ class CrossAttention(_Projections):
                 weights (..., H, T, S), after mask and dropout.
 
         Raises:
-            ValueError: ``x`` or ``context`` of another width, rank or dtype, leading
-                axes that differ, or a mask that doesn't fit or has an empty row.
+            ValueError: also for a mask with a row that may attend to nothing.
         """
-        _check_layer_input(self, x, "x", "d_query")
-        layer = self.W_key
-        _check_tokens(
-            "context", context, layer.in_features, "d_context", layer.weight, "S"
-        )
-        x_shape, context_shape = map(validation.shape_of, (x, context))
-        validation.require_same(
-            "the leading axes",
-            x=(x_shape[:-2], x_shape),
-            context=(context_shape[:-2], context_shape),
-        )
-        if mask is not None:
-            scores_shape = (*x_shape[:-1], context_shape[-2])
-            validation.require_mask(mask, scores_shape, x.device)
-            mask = mask.unsqueeze(-3)
-        queries, keys, values = (
-            split_heads(part, self.num_heads) for part in self._project(x, context)
-        )
-        dropout_p = _dropout_now(self)
-        attended, weights = _attend(queries, keys, values, mask, dropout_p)
-        output = self.out_proj(merge_heads(attended))
-        return (output, weights) if return_weights else output
+        memory = context
+        queries = _split_heads(self.W_query(x), self.num_heads)  # (..., H, T, D)
+        keys = _split_heads(self.W_key(memory), self.num_heads)  # (..., H, S, D)
+        values = _split_heads(self.W_value(memory), self.num_heads)  # (..., H, S, D)
+        D = queries.shape[-1]
+        scores = (queries / math.sqrt(D)) @ keys.transpose(-2, -1)  # (..., H, T, S)
+        if mask is not None:  # one for all heads: (..., 1, T, S)
+            scores = scores.masked_fill(~mask.unsqueeze(-3), -math.inf)
+        weights = self.dropout(_softmax(scores))  # (..., H, T, S)
+        context = weights @ values  # (..., H, T, D)
+        output = self.out_proj(_merge_heads(context))  # (..., T, C)
+        return on_request(output, weights, return_weights)
 
 
-_Causal = CausalAttention | MultiHeadAttention
+# --- loading weights -------------------------------------------------------------
 
 
-def _check_tokens(
-    name: str,
-    tokens: Tensor,
-    width: int,
-    width_name: str,
-    parameter: Tensor,
-    letter: str = "T",
-) -> None:
-    """Tokens (..., T, width), of the parameters' dtype and device."""
-    validation.require_float(**{name: tokens})
-    validation.require_rank(name, tokens, f"{letter}, {width_name}")
-    validation.require_width(name, tokens, width, width_name)
-    validation.require_rows(name, tokens, letter)
-    both = {name: tokens, "the module's weights": parameter}
-    validation.require_shared("device", **both)
-    # Autocast chooses a dtype by itself, but leaves float64 as it is.
-    if tokens.dtype == torch.float64 or not validation.is_autocast(tokens.device):
-        validation.require_shared("dtype", **both)
-
-
-def _check_layer_input(
-    module: _Projections, tokens: Tensor, name: str = "x", width_name: str = "d_in"
-) -> None:
-    """The tokens that ``module.W_query`` will project."""
-    layer = module.W_query
-    _check_tokens(name, tokens, layer.in_features, width_name, layer.weight)
-
-
-def _dropout_now(module: _Causal | CrossAttention) -> float:
-    """The probability of dropping: 0 in eval mode."""
-    return module.dropout.p if module.dropout.training else 0.0
-
-
-def _register_causal_mask(module: _Causal, context_length: int) -> None:
-    """Keep the mask as a buffer: it moves with the module, and isn't saved."""
-    validation.require_integers(context_length=context_length)
-    module.context_length = context_length
-    module.register_buffer("mask", causal_mask(context_length), persistent=False)
-    module.register_load_state_dict_pre_hook(_ignore_saved_mask)
-    module.register_load_state_dict_post_hook(_renew_mask)
+def _load_without_mask(layer: CausalAttention | MultiHeadAttention) -> None:
+    """The mask isn't saved with the weights; it is made anew where they are loaded."""
+    layer.register_load_state_dict_pre_hook(_ignore_saved_mask)
+    layer.register_load_state_dict_post_hook(_renew_mask)
 
 
 def _ignore_saved_mask(
-    module: nn.Module, state_dict: dict[str, Tensor], prefix: str, *_: object
+    layer: nn.Module, state_dict: dict[str, Tensor], prefix: str, *_: object
 ) -> None:
     """Other books' classes save their mask; it carries nothing that was learned."""
     state_dict.pop(prefix + "mask", None)
 
 
-def _renew_mask(module: _Causal, _: object) -> None:
-    """A module made on the meta device has no mask yet when its weights come."""
-    module.mask = causal_mask(
-        module.context_length, device=module.W_query.weight.device
-    )
-
-
-def _cut_causal_mask(module: _Causal, x: Tensor) -> Tensor:
-    """The mask for the T tokens that came, of at most ``context_length``."""
-    T = x.shape[-2]
-    excess = T - module.context_length
-    if excess > 0:
-        raise ValueError(
-            f"x has T = {T} tokens, {excess} more than context_length "
-            f"{module.context_length}; its shape is {validation.shape_of(x)}"
-        )
-    return module.mask[:T, :T]
+def _renew_mask(layer: CausalAttention | MultiHeadAttention, _: object) -> None:
+    """A layer made on the meta device has no mask yet when its weights come."""
+    layer.mask = causal_mask(layer.context_length, device=layer.W_query.weight.device)

@@ -1,16 +1,100 @@
 """Checks that turn bad input into a ValueError naming the argument.
 
-Shapes, dtypes and options are always checked. The values of a mask are looked at only
-where that costs no recompilation and no wrong answer: not on the ``meta`` device, not
-under ``torch.compile``, export or ``vmap``.
+``checked`` puts a check at the door of a function or a layer: it runs once, and what
+lies behind the door looks at nothing again. ``unchecked`` is the function behind the
+door, for those who have passed a door of their own. ``on_request`` says what leaves a
+layer by its door.
+
+Shapes, dtypes and options are always checked. Values are looked at only where that
+costs no recompilation and no wrong answer: not on the ``meta`` device, not under
+``torch.compile``, export or ``vmap``, and not with fake tensors.
 """
 
+import functools
+import inspect
 import numbers
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any, ParamSpec, TypeVar
 
 import torch
 from torch import Tensor
-from torch._subclasses import FakeTensor
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+Weights = TypeVar("Weights")
+Function = Callable[Arguments, Result]
+
+
+def checked(
+    check: Callable[..., None],
+) -> Callable[[Function[Arguments, Result]], Function[Arguments, Result]]:
+    """A decorator: ``check`` sees the arguments first, and raises on bad ones."""
+
+    def put_behind_a_door(
+        function: Function[Arguments, Result],
+    ) -> Function[Arguments, Result]:
+        @functools.wraps(function)
+        def door(*args: Arguments.args, **options: Arguments.kwargs) -> Result:
+            check(*args, **options)
+            return function(*args, **options)
+
+        return door
+
+    return put_behind_a_door
+
+
+def unchecked(function: Function[Arguments, Result]) -> Function[Arguments, Result]:
+    """The function behind the door that ``checked`` has put before it."""
+    behind: Function[Arguments, Result] = inspect.unwrap(function)
+    return behind
+
+
+def checked_options(init: Function[Arguments, None]) -> Function[Arguments, None]:
+    """A decorator for the ``__init__`` of a layer: its options go by their names.
+
+    "dropout" is a probability; "qkv_bias" and "fused" are switches; all others are
+    sizes, whole numbers of at least 1.
+    """
+    signature = inspect.signature(init)
+
+    def check(*args: object, **given: object) -> None:
+        _, *options = signature.bind(*args, **given).arguments.items()
+        for name, option in options:
+            if name == "dropout":
+                require_probability(name, option)
+            elif name in ("qkv_bias", "fused"):
+                require_booleans(**{name: option})
+            else:
+                require_integers(**{name: option})
+
+    return checked(check)(init)
+
+
+def on_request(
+    output: Tensor, weights: Weights | None, asked: bool
+) -> Tensor | tuple[Tensor, Weights]:
+    """What a layer gives: its output, with its weights where they were asked for."""
+    return (output, weights) if asked and weights is not None else output
+
+
+def with_weights(result: Any) -> tuple[Tensor, Any]:
+    """What ``on_request`` gave, as a pair; the weights are None where not asked for."""
+    return result if isinstance(result, tuple) else (result, None)
+
+
+def holds(condition: Callable[[], Tensor]) -> bool:
+    """Whether a condition on values is true, as far as it can be known here.
+
+    ``vmap``, tracing, fake tensors and those of the meta device refuse to be read, by a
+    RuntimeError; then nothing is known against the condition.
+    """
+    if torch.compiler.is_compiling():
+        return True
+    truth = condition()
+    try:
+        return bool(truth.item())
+    except RuntimeError:
+        return True
 
 
 def shape_of(tensor: Tensor) -> tuple[int, ...]:
@@ -33,8 +117,9 @@ def require_float(**tensors: Tensor) -> None:
                 f"{name} must be floating point, got {tensor.dtype} with shape "
                 f"{shape_of(tensor)}; convert it with {name}.float()"
             )
-    require_shared("dtype", **tensors)
-    require_shared("device", **tensors)
+    if len(tensors) > 1:
+        require_shared("dtype", **tensors)
+        require_shared("device", **tensors)
 
 
 def require_shared(kind: str, **tensors: Tensor) -> None:
@@ -183,7 +268,7 @@ def require_mask(mask: Tensor, shape: Sequence[int], device: torch.device) -> No
         )
     if mask.device != device:
         raise ValueError(f"mask is on {mask.device}, the queries are on {device}")
-    if may_look_at_values(mask) and not mask.any(dim=-1).all():
+    if not holds(lambda: mask.any(dim=-1).all()):
         row = (~mask.any(dim=-1)).nonzero()[0].tolist()
         raise ValueError(
             f"mask of shape {got} has a row that may attend to nothing, the first "
@@ -191,13 +276,123 @@ def require_mask(mask: Tensor, shape: Sequence[int], device: torch.device) -> No
         )
 
 
-def may_look_at_values(tensor: Tensor) -> bool:
-    """Whether reading the tensor's values is possible here."""
-    if torch.compiler.is_compiling():
-        return False
-    functorch = torch._C._functorch
-    while functorch.is_functorch_wrapped_tensor(tensor):
-        if functorch.is_batchedtensor(tensor):
-            return False
-        tensor = functorch.get_unwrapped(tensor)
-    return not (tensor.is_meta or isinstance(tensor, FakeTensor))
+# --- at the doors of helpers.attention -------------------------------------------
+
+
+def require_scores(scores: Tensor, dim: int = -1) -> None:
+    """Scores with at least one entry along ``dim``."""
+    require_float(scores=scores)
+    if isinstance(dim, bool) or not isinstance(dim, int):
+        raise ValueError(f"dim must be an integer, got {dim!r}")
+    if not -scores.dim() <= dim < scores.dim() or scores.shape[dim] == 0:
+        raise ValueError(
+            f"scores must have an entry along dim {dim}, got shape {shape_of(scores)}"
+        )
+
+
+def require_causal_sizes(T: int, S: int | None = None, **_: object) -> None:
+    """No fewer keys than queries."""
+    S = T if S is None else S
+    require_integers(T=T, S=S)
+    if S < T:
+        raise ValueError(f"S must be at least T, got T {T} and S {S}")
+
+
+def require_lengths(lengths: Sequence[int] | Tensor, S: int, **_: object) -> None:
+    """Whole numbers from 1 to S."""
+    require_integers(S=S)
+    if isinstance(lengths, (list, tuple)):
+        require_integers(**{f"lengths[{i}]": one for i, one in enumerate(lengths)})
+        if max(lengths, default=0) > S:
+            raise ValueError(f"lengths must lie in 1 to S = {S}, got {list(lengths)}")
+        return
+    if not isinstance(lengths, torch.Tensor):
+        raise ValueError(
+            "lengths must be a list, a tuple or an integer tensor, got "
+            f"{type(lengths).__name__}"
+        )
+    require_integer_row("lengths", lengths, "B")
+    wide = lengths.long()  # S may be more than a byte can hold
+    if not holds(lambda: ((wide >= 1) & (wide <= S)).all()):
+        raise ValueError(f"lengths must lie in 1 to S = {S}, got {lengths.tolist()}")
+
+
+def require_attention(
+    queries: Tensor,
+    keys: Tensor,
+    values: Tensor,
+    *,
+    mask: Tensor | None = None,
+    dropout_p: float = 0.0,
+) -> None:
+    """Queries, keys and values that match, and a mask for their scores."""
+    require_values(queries, keys, values)
+    require_probability("dropout_p", dropout_p)
+    if mask is not None:
+        require_mask(mask, (*queries.shape[:-1], keys.shape[-2]), queries.device)
+
+
+def require_whole_heads(x: Tensor, num_heads: int) -> None:
+    """Tokens (..., T, C) whose width divides into heads."""
+    require_rank("x", x, "T, C")
+    require_heads(num_heads, x.shape[-1], "C")
+
+
+def require_many_heads(heads: Tensor) -> None:
+    """Heads (..., H, T, D)."""
+    require_rank("heads", heads, "H, T, D")
+
+
+def require_tokens(name: str, tokens: Tensor, projection: Any, letters: str) -> None:
+    """Tokens, such as "T, d_in", that a layer's projection takes."""
+    # SelfAttentionV1 projects by a plain matrix (d_in, d_out), all others by nn.Linear.
+    weight = getattr(projection, "weight", projection)
+    width = getattr(projection, "in_features", weight.shape[0])
+    letter, width_name = letters.split(", ")
+    require_float(**{name: tokens})
+    require_rank(name, tokens, letters)
+    require_width(name, tokens, width, width_name)
+    require_rows(name, tokens, letter)
+    both = {name: tokens, "the module's weights": weight}
+    require_shared("device", **both)
+    # Autocast chooses a dtype by itself, but leaves float64 as it is.
+    if tokens.dtype == torch.float64 or not is_autocast(tokens.device):
+        require_shared("dtype", **both)
+
+
+def require_self_attention(layer: Any, x: Tensor, *_: object, **__: object) -> None:
+    """Tokens (..., T, d_in) for a layer."""
+    require_tokens("x", x, layer.W_query, "T, d_in")
+
+
+def require_causal_attention(layer: Any, x: Tensor, *_: object, **__: object) -> None:
+    """Tokens (..., T, d_in) for a layer, no more than its ``context_length``."""
+    require_tokens("x", x, layer.W_query, "T, d_in")
+    T = x.shape[-2]
+    excess = T - layer.context_length
+    if excess > 0:
+        raise ValueError(
+            f"x has T = {T} tokens, {excess} more than context_length "
+            f"{layer.context_length}; its shape is {shape_of(x)}"
+        )
+
+
+def require_cross_attention(
+    layer: Any,
+    x: Tensor,
+    context: Tensor,
+    mask: Tensor | None = None,
+    *_: object,
+    **__: object,
+) -> None:
+    """Tokens of two sequences, and a mask (..., T, S) for all heads."""
+    require_tokens("x", x, layer.W_query, "T, d_query")
+    require_tokens("context", context, layer.W_key, "S, d_context")
+    x_shape, context_shape = shape_of(x), shape_of(context)
+    require_same(
+        "the leading axes",
+        x=(x_shape[:-2], x_shape),
+        context=(context_shape[:-2], context_shape),
+    )
+    if mask is not None:
+        require_mask(mask, (*x_shape[:-1], context_shape[-2]), x.device)

@@ -235,12 +235,10 @@ def _require_logits(logits: Tensor) -> None:
     shape = validation.shape_of(logits)
     if shape[-1] == 0:
         raise ValueError(f"logits must hold at least one character, got shape {shape}")
-    if validation.may_look_at_values(logits):
-        # The largest of a row is NaN, +inf or -inf where the row can't be used.
-        usable = logits.amax(dim=-1).isfinite()
-        if not usable.all():
-            row = (~usable).nonzero()[0].tolist()
-            raise ValueError(
-                f"logits of shape {shape} have a row with NaN, +inf, or nothing but "
-                f"-inf, the first at index {row}"
-            )
+    # The largest of a row is NaN, +inf or -inf where the row can't be used.
+    if not validation.holds(lambda: logits.amax(dim=-1).isfinite().all()):
+        row = (~logits.amax(dim=-1).isfinite()).nonzero()[0].tolist()
+        raise ValueError(
+            f"logits of shape {shape} have a row with NaN, +inf, or nothing but "
+            f"-inf, the first at index {row}"
+        )

@@ -21,6 +21,7 @@ from helpers.models.transformer_block import (
     rotary_angles,
     rotate,
 )
+from helpers.validation import on_request, with_weights
 
 
 def require_ids(name: str, ids: Tensor, vocab_size: int) -> None:
@@ -42,14 +43,12 @@ def require_ids(name: str, ids: Tensor, vocab_size: int) -> None:
         raise ValueError(
             f"{name} must have shape (B, T) with at least one character, got {shape}"
         )
-    if validation.may_look_at_values(ids):
-        outside = (ids < 0) | (ids >= vocab_size)
-        if outside.any():
-            row, column = outside.nonzero()[0].tolist()
-            raise ValueError(
-                f"{name} must lie in 0 to vocab_size - 1 = {vocab_size - 1}, got "
-                f"{ids[row, column].item()} at index [{row}, {column}]"
-            )
+    if not validation.holds(lambda: ((ids >= 0) & (ids < vocab_size)).all()):
+        row, column = ((ids < 0) | (ids >= vocab_size)).nonzero()[0].tolist()
+        raise ValueError(
+            f"{name} must lie in 0 to vocab_size - 1 = {vocab_size - 1}, got "
+            f"{ids[row, column].item()} at index [{row}, {column}]"
+        )
 
 
 def _require_model_input(
@@ -131,10 +130,9 @@ class CharLanguageModel(nn.Module):
         _require_model_input(self, ids)
         positions = torch.arange(ids.shape[1], device=ids.device)
         x = self.token_embedding(ids) + self.position_embedding(positions)
-        if return_weights:
-            context, weights = self.attention(x, return_weights=True)
-            return self.head(context), [weights]
-        return self.head(self.attention(x))
+        result = self.attention(x, return_weights=return_weights)
+        context, weights = with_weights(result)  # (B, T, C)
+        return on_request(self.head(context), [weights], return_weights)
 
 
 class TransformerLM(nn.Module):
@@ -215,15 +213,14 @@ class TransformerLM(nn.Module):
         all_weights: list[Tensor] = []
         for layer, block in enumerate(self.blocks):
             past = None if cache is None else functools.partial(cache.extend, layer)
-            x = block(x, return_weights=return_weights, turn=turn, past=past)
-            if return_weights:
-                x, weights = x
-                all_weights.append(weights)
+            options = {"return_weights": return_weights, "turn": turn, "past": past}
+            x, weights = with_weights(block(x, **options))  # (B, T, C)
+            all_weights.append(weights)
         if cache is not None:
             cache.advance(ids)
         head = self.token_embedding if self.head is None else self.head
-        logits = F.linear(self.final_norm(x), head.weight)
-        return (logits, all_weights) if return_weights else logits
+        logits = F.linear(self.final_norm(x), head.weight)  # (B, T, vocab_size)
+        return on_request(logits, all_weights, return_weights)
 
     def _embed(
         self, ids: Tensor, start: int, before: Tensor | None

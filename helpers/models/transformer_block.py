@@ -13,7 +13,13 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from helpers import validation
-from helpers.attention import MultiHeadAttention
+from helpers.attention import (
+    MultiHeadAttention,
+    merge_heads,
+    scaled_dot_product_attention,
+    split_heads,
+)
+from helpers.validation import checked, on_request, unchecked, with_weights
 
 CHOICES = {
     "positions": ("learned", "rotary", "none"),
@@ -22,6 +28,11 @@ CHOICES = {
 }
 Turn = Callable[[Tensor], Tensor]
 Past = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
+
+# For BlockAttention, whose own door has checked what comes in.
+_attend = unchecked(scaled_dot_product_attention)
+_split_heads = unchecked(split_heads)
+_merge_heads = unchecked(merge_heads)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -149,6 +160,7 @@ def rotate(heads: Tensor, cosines: Tensor, sines: Tensor) -> Tensor:
 class BlockAttention(MultiHeadAttention):
     """MultiHeadAttention that can turn its heads and remember earlier keys."""
 
+    @checked(validation.require_self_attention)
     def forward(
         self,
         x: Tensor,
@@ -172,16 +184,29 @@ class BlockAttention(MultiHeadAttention):
                 (B, H, T, S), after mask and dropout.
 
         Raises:
-            ValueError: ``x`` of another width, rank or dtype.
+            ValueError: ``x`` of another width, rank, dtype or device.
         """
-        queries, keys, values = self._heads(x)
+        queries = _split_heads(self.W_query(x), self.num_heads)  # (B, H, T, D)
+        keys = _split_heads(self.W_key(x), self.num_heads)  # (B, H, T, D)
+        values = _split_heads(self.W_value(x), self.num_heads)  # (B, H, T, D)
         if turn is not None:
             queries, keys = turn(queries), turn(keys)
         if past is not None:
-            keys, values = past(keys, values)
+            keys, values = past(keys, values)  # (B, H, S, D)
         T, S = queries.shape[-2], keys.shape[-2]
-        mask = self.mask[S - T : S, :S]
-        return self._output(queries, keys, values, mask, return_weights)
+        mask = self.mask[S - T : S, :S]  # the queries are the last T of S positions
+        p = self.dropout.p if self.dropout.training else 0.0
+        if self.fused and not return_weights:
+            weights = None
+            # The flag is faster than the mask, but only fits where no key is earlier.
+            flag = {"is_causal": True} if T == S else {"attn_mask": mask}
+            context = F.scaled_dot_product_attention(
+                queries, keys, values, dropout_p=p, **flag
+            )
+        else:
+            context, weights = _attend(queries, keys, values, mask=mask, dropout_p=p)
+        output = self.out_proj(_merge_heads(context))  # (B, T, C)
+        return on_request(output, weights, return_weights)
 
 
 class SquaredReLU(nn.Module):
@@ -258,10 +283,11 @@ class Block(nn.Module):
         """
         options = {"return_weights": return_weights, "turn": turn, "past": past}
         result = self.attention(self.attention_norm(x), **options)
-        x = self._add(x, result[0] if return_weights else result)
+        update, weights = with_weights(result)
+        x = self._add(x, update)
         if self.mlp is not None and self.mlp_norm is not None:
             x = self._add(x, self.mlp(self.mlp_norm(x)))
-        return (x, result[1]) if return_weights else x
+        return on_request(x, weights, return_weights)
 
     def _add(self, x: Tensor, update: Tensor) -> Tensor:
         update = self.dropout(update)

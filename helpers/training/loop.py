@@ -166,14 +166,11 @@ def train(
     if progress is None:
         progress = not os.environ.get("BOOK_STATIC")
     with _seeded(config.seed, device):
-        run = _Run(model, data, config, device)
-        run.held_out, run.directory, resumed_from = held_out, checkpoint_dir, 0
-        if checkpoint_dir is not None:
-            resumed_from = run.resume(checkpoint_dir, resume)
-        if after_step is not None and not run.step:
-            with eval_mode(model):
-                after_step(0, model)
-        run.go(progress, after_step)
+        run = _Run(model, data, config, device, held_out, checkpoint_dir, after_step)
+        resumed_from = run.resume(resume)
+        if not resumed_from:
+            run.report()
+        run.finish(progress)
     model.eval()
     return TrainResult(tuple(run.history), resumed_from)
 
@@ -187,13 +184,16 @@ class _Run:
         data: Windows | Documents,
         config: TrainConfig,
         device: torch.device,
+        held_out: Windows | Documents | None,
+        directory: Path | str | None,
+        after_step: AfterStep | None,
     ) -> None:
         self.model, self.data, self.config, self.device = model, data, config, device
+        self.held_out, self.directory = held_out, directory
+        self.after_step = after_step
         self.optimizers = make_optimizers(model, config)
         self.generator = torch.Generator().manual_seed(config.seed)
         self.history: list[Row] = []
-        self.held_out: Windows | Documents | None = None
-        self.directory: Path | str | None = None
         self.saved: Path | None = None
         self.bfloat16 = config.mixed_precision == "bfloat16" or (
             config.mixed_precision == "auto"
@@ -205,7 +205,7 @@ class _Run:
     def step(self) -> int:
         return len(self.history)
 
-    def go(self, progress: bool, after_step: AfterStep | None) -> None:
+    def finish(self, progress: bool) -> None:
         """All steps that are left, with what is due after each."""
         steps = self.config.steps
         with tqdm(total=steps, initial=self.step, disable=not progress) as bar:
@@ -213,16 +213,11 @@ class _Run:
                 self.advance()
                 bar.set_postfix_str(f"loss {self.history[-1].loss:.3f}", refresh=False)
                 bar.update()
-                if self.held_out is not None and self._due(self.config.evaluate_every):
-                    nats = evaluate(self.model, self.held_out)
-                    self.history[-1] = self.history[-1]._replace(held_out=nats)
-                if self.directory is not None and self._due(
-                    self.config.checkpoint_every
-                ):
-                    self.save(self.directory)
-                if after_step is not None:
-                    with eval_mode(self.model):
-                        after_step(self.step, self.model)
+                if self._due(self.config.evaluate_every):
+                    self.evaluate()
+                if self._due(self.config.checkpoint_every):
+                    self.save()
+                self.report()
 
     def _due(self, every: int | None) -> bool:
         last = self.step == self.config.steps
@@ -268,7 +263,22 @@ class _Run:
                 "learning_rate or a longer warm-up may help"
             )
 
-    def save(self, directory: Path | str) -> None:
+    def evaluate(self) -> None:
+        """Note the held-out loss in this step's row, where there is such text."""
+        if self.held_out is not None:
+            nats = evaluate(self.model, self.held_out)
+            self.history[-1] = self.history[-1]._replace(held_out=nats)
+
+    def report(self) -> None:
+        """Tell who asked to be told after each step."""
+        if self.after_step is not None:
+            with eval_mode(self.model):
+                self.after_step(self.step, self.model)
+
+    def save(self) -> None:
+        """Write a checkpoint, where there is a folder for it."""
+        if self.directory is None:
+            return
         largest = max(p.detach().abs().max().item() for p in self.model.parameters())
         self._require_finite("largest weight after the update", largest, self.step)
         state = self._identity() | {
@@ -278,11 +288,11 @@ class _Run:
             "history": [tuple(row) for row in self.history],
         }
         weights = self.model.state_dict()
-        self.saved = checkpoint.save(directory, self.step, weights, state)
+        self.saved = checkpoint.save(self.directory, self.step, weights, state)
 
-    def resume(self, directory: Path | str, wanted: bool) -> int:
+    def resume(self, wanted: bool) -> int:
         """Go on from the last checkpoint; returns its step, 0 where there is none."""
-        found = checkpoint.latest(directory)
+        found = None if self.directory is None else checkpoint.latest(self.directory)
         if found is None:
             return 0
         if not wanted:

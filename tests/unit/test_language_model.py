@@ -13,7 +13,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from helpers.attention import MultiHeadAttention
+from helpers.attention import MultiHeadAttention, split_heads
 from helpers.models.kv_cache import KVCache
 from helpers.models.language_model import CharLanguageModel, TransformerLM
 from helpers.models.transformer_block import TransformerConfig, rotary_angles, rotate
@@ -115,10 +115,13 @@ def test_the_char_model_is_its_four_parts_in_a_row():
 def test_every_head_of_the_char_model_sees_all_features():
     # A head that gets a slice of the features would have zeros in this gradient.
     model, x = make("char"), torch.randn(1, T, C)
+    model.attention.fused = False
+    contexts = []
+    model.attention.out_proj.register_forward_pre_hook(lambda _, x: contexts.append(*x))
     for h in range(H):
         leaf = x.clone().requires_grad_()
-        queries, keys, values = model.attention._heads(leaf)
-        (queries[:, h] + keys[:, h] + values[:, h]).sum().backward()
+        model.attention(leaf)
+        split_heads(contexts.pop(), H)[:, h].sum().backward()
         assert leaf.grad.abs().amin() > 0
     assert model.attention.W_query.weight.shape == (C, C)
 
