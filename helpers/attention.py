@@ -5,12 +5,13 @@ C model width, H heads, D width of one head. "..." stands for any leading axes.
 A mask is boolean and True where a query may attend to a key.
 
 All functions and layers raise a ValueError for bad input; it names the argument, what
-came and what is needed. Sizes are whole numbers of at least 1, probabilities lie in
-[0, 1), tensors are floating point, of one dtype and one device, and their shapes fit:
-the leading axes are equal, none is broadcast. That is checked once, at the door (the
-``@checked`` above a function); the body below it is the mathematics alone.
+came and what is needed. Sizes are whole numbers of at least 1, and probabilities lie in
+[0, 1). Tensors are floating point, of one dtype and on one device; their shapes fit
+without broadcasting, and no row of a mask is empty. All this is checked once, at the
+door (``@checked``); the body behind it is the mathematics alone.
 
-Read ``scaled_dot_product_attention`` first, then ``MultiHeadAttention``.
+A layer returns its output, and with ``return_weights=True`` the pair of output and
+weights: those that averaged the values, after mask and dropout.
 """
 
 import math
@@ -25,14 +26,10 @@ from helpers.validation import checked, checked_options, on_request, unchecked
 
 Output = Tensor | tuple[Tensor, Tensor]  # of a layer: alone, or with the weights
 
-# --- functions -------------------------------------------------------------------
-
 
 @checked(validation.require_matching)
 def dot_product_scores(queries: Tensor, keys: Tensor) -> Tensor:
-    """Score every query against every key by their dot product.
-
-    queries keysᵀ
+    """Score every query against every key by their dot product: queries keysᵀ.
 
     Args:
         queries: (..., T, D)
@@ -93,9 +90,6 @@ def scaled_dot_product_attention(
         context: (..., T, D_v)
         weights: (..., T, S), the very weights that averaged the values. Each row sums
             to 1 where nothing was dropped.
-
-    Raises:
-        ValueError: also for a mask with a row that may attend to nothing.
 
     Source: Vaswani et al. 2017, section 3.2.1, equation 1. Built by hand in chapter 2.
     """
@@ -217,14 +211,9 @@ class SelfAttentionV1(nn.Module):
 
     @checked(validation.require_self_attention)
     def forward(self, x: Tensor, *, return_weights: bool = False) -> Output:
-        """Attend from every token of ``x`` to every token of ``x``.
+        """Let every token attend to every token.
 
-        Args:
-            x: (..., T, d_in)
-            return_weights: also return the weights.
-
-        Returns:
-            context: (..., T, d_out); with ``return_weights`` also weights (..., T, T).
+        (..., T, d_in) to (..., T, d_out); the weights are (..., T, T).
         """
         queries, keys, values = x @ self.W_query, x @ self.W_key, x @ self.W_value
         context, weights = _attend(queries, keys, values)
@@ -254,14 +243,9 @@ class SelfAttentionV2(nn.Module):
 
     @checked(validation.require_self_attention)
     def forward(self, x: Tensor, *, return_weights: bool = False) -> Output:
-        """Attend from every token of ``x`` to every token of ``x``.
+        """Let every token attend to every token.
 
-        Args:
-            x: (..., T, d_in)
-            return_weights: also return the weights.
-
-        Returns:
-            context: (..., T, d_out); with ``return_weights`` also weights (..., T, T).
+        (..., T, d_in) to (..., T, d_out); the weights are (..., T, T).
         """
         queries, keys, values = self.W_query(x), self.W_key(x), self.W_value(x)
         context, weights = _attend(queries, keys, values)
@@ -304,15 +288,10 @@ class CausalAttention(nn.Module):
 
     @checked(validation.require_causal_attention)
     def forward(self, x: Tensor, *, return_weights: bool = False) -> Output:
-        """Attend from every token of ``x`` to itself and to the tokens before it.
+        """Let every token attend to itself and to the tokens before it.
 
-        Args:
-            x: (..., T, d_in) with T of at most ``context_length``.
-            return_weights: also return the weights.
-
-        Returns:
-            context: (..., T, d_out); with ``return_weights`` the pair of context and
-                weights (..., T, T), after mask and dropout.
+        (..., T, d_in) to (..., T, d_out), with T of at most ``context_length``; the
+        weights are (..., T, T).
         """
         queries, keys, values = self.W_query(x), self.W_key(x), self.W_value(x)
         T, D = queries.shape[-2:]
@@ -357,16 +336,10 @@ class MultiHeadAttentionWrapper(nn.Module):
     def forward(self, x: Tensor, *, return_weights: bool = False) -> Output:
         """Let every head attend by itself, and lay the results side by side.
 
-        Args:
-            x: (..., T, d_in) with T of at most ``context_length``.
-            return_weights: also return the weights.
-
-        Returns:
-            context: (..., T, num_heads * d_out); with ``return_weights`` the pair of
-                context and weights (..., H, T, T), after mask and dropout.
+        (..., T, d_in) to (..., T, num_heads * d_out), with T of at most
+        ``context_length``; the weights are (..., H, T, T).
         """
-        # Each head is a layer with a door of its own.
-        results = [head(x, return_weights=True) for head in self.heads]
+        results = [head(x, return_weights=True) for head in self.heads]  # checked there
         contexts, weights = zip(*results, strict=True)
         context = torch.cat(contexts, dim=-1)  # (..., T, H * d_out)
         return on_request(context, torch.stack(weights, dim=-3), return_weights)
@@ -421,15 +394,10 @@ class MultiHeadAttention(nn.Module):
 
     @checked(validation.require_causal_attention)
     def forward(self, x: Tensor, *, return_weights: bool = False) -> Output:
-        """Attend from every token of ``x`` to itself and to the tokens before it.
+        """Let every token attend to itself and to the tokens before it.
 
-        Args:
-            x: (..., T, d_in) with T of at most ``context_length``.
-            return_weights: also return the weights; this takes the explicit path.
-
-        Returns:
-            output: (..., T, d_out); with ``return_weights`` the pair of output and
-                weights (..., H, T, T), after mask and dropout.
+        (..., T, d_in) to (..., T, C), with T of at most ``context_length``; the weights
+        are (..., H, T, T), and asking for them takes the explicit path.
         """
         # One projection (..., T, C) serves all heads; each gets D of the C features.
         queries = _split_heads(self.W_query(x), self.num_heads)  # (..., H, T, D)
@@ -497,23 +465,19 @@ class CrossAttention(nn.Module):
         *,
         return_weights: bool = False,
     ) -> Output:
-        """Attend from every token of ``x`` to the tokens of the memory.
+        """Let every token of ``x`` attend to the tokens of the memory.
 
         Args:
             x: (..., T, d_query)
             context: the memory, (..., S, d_context), the same leading axes as ``x``.
             mask: (..., T, S) boolean, True = may attend, the same for every head;
                 (B, 1, S) from ``padding_mask`` fits.
-            return_weights: also return the weights.
+            return_weights: also return the weights, (..., H, T, S).
 
         Returns:
-            output: (..., T, d_out); with ``return_weights`` the pair of output and
-                weights (..., H, T, S), after mask and dropout.
-
-        Raises:
-            ValueError: also for a mask with a row that may attend to nothing.
+            output: (..., T, C)
         """
-        memory = context
+        memory = context  # from here on, the context is what the weights average
         queries = _split_heads(self.W_query(x), self.num_heads)  # (..., H, T, D)
         keys = _split_heads(self.W_key(memory), self.num_heads)  # (..., H, S, D)
         values = _split_heads(self.W_value(memory), self.num_heads)  # (..., H, S, D)
@@ -525,9 +489,6 @@ class CrossAttention(nn.Module):
         context = weights @ values  # (..., H, T, D)
         output = self.out_proj(_merge_heads(context))  # (..., T, C)
         return on_request(output, weights, return_weights)
-
-
-# --- loading weights -------------------------------------------------------------
 
 
 def _load_without_mask(layer: CausalAttention | MultiHeadAttention) -> None:

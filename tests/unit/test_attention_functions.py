@@ -7,6 +7,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 from torch._subclasses import FakeTensorMode
+from torch.fx.experimental.proxy_tensor import make_fx
 
 from helpers import attention
 from helpers.attention import (
@@ -18,6 +19,7 @@ from helpers.attention import (
     softmax,
     split_heads,
 )
+from helpers.validation import unchecked
 from tests.samples.attention import (
     D_V,
     B,
@@ -239,6 +241,16 @@ def test_a_fake_mask_is_not_looked_at():
     assert context.shape == (B, H, T, D_V)
 
 
+@pytest.mark.parametrize("mode", ["real", "fake", "symbolic"])
+def test_a_traced_mask_is_not_looked_at(mode):
+    def attend(mask, *parts):
+        return scaled_dot_product_attention(*parts, mask=mask)[0]
+
+    mask, inputs = random_mask(T, S), parts()
+    traced = make_fx(attend, tracing_mode=mode)(mask, *inputs)
+    torch.testing.assert_close(traced(mask, *inputs), attend(mask, *inputs))
+
+
 def test_a_mask_can_be_mapped_by_vmap():
     queries, keys, values = (x[0, 0] for x in parts())
     masks = torch.stack([causal_mask(T, S), torch.ones(T, S, dtype=torch.bool)])
@@ -289,6 +301,12 @@ def test_a_mask_can_be_made_and_given_under_compile(make_mask):
 
     compiled = torch.compile(attend, backend="eager", fullgraph=True)
     torch.testing.assert_close(compiled(*parts()), attend(*parts()))
+
+
+def test_behind_the_door_nothing_is_checked():
+    whole = torch.arange(3)
+    torch.testing.assert_close(unchecked(softmax)(whole), softmax(whole.float()))
+    assert unchecked(unchecked(softmax)) is unchecked(softmax)
 
 
 def test_every_public_name_is_documented_with_its_source():

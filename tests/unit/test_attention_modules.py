@@ -10,6 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from helpers import validation
 from helpers.attention import (
     CausalAttention,
     CrossAttention,
@@ -51,15 +52,23 @@ def test_module_shapes_with_and_without_weights(name):
 
 @pytest.mark.parametrize("name", ALL)
 def test_weights_are_asked_for_by_keyword_only(name):
-    with pytest.raises(TypeError, match="positional"):
+    with pytest.raises(TypeError, match=r"forward\(\).*positional"):
         make_modules()[name](tokens(), True)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_what_comes_in_is_checked_once(monkeypatch, name):
+    spy = mock.Mock(wraps=validation.require_float)
+    monkeypatch.setattr(validation, "require_float", spy)
+    make_modules()[name](tokens(), return_weights=True)
+    assert spy.call_count == (H if name == "wrapper" else 1)
 
 
 def test_cross_attention_takes_the_mask_by_position_and_the_rest_by_keyword():
     module, x, context = make_cross_attention(), tokens(B, T, C), tokens(B, S, D_IN)
     mask = random_mask(B, T, S)
     assert module(x, context, mask).equal(module(x, context, mask=mask))
-    with pytest.raises(TypeError, match="positional"):
+    with pytest.raises(TypeError, match=r"forward\(\).*positional"):
         module(x, context, mask, True)
 
 

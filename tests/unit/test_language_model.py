@@ -126,6 +126,14 @@ def test_every_head_of_the_char_model_sees_all_features():
     assert model.attention.W_query.weight.shape == (C, C)
 
 
+def test_a_blocks_attention_names_what_is_wrong_with_its_tokens():
+    attention = make().blocks[0].attention
+    with pytest.raises(ValueError, match=r"x .*\(d_in\)"):
+        attention(torch.randn(1, T, C + 1))
+    with pytest.raises(TypeError, match=r"forward\(\).*positional"):
+        attention(torch.randn(1, T, C), True)
+
+
 def test_a_transformer_is_its_parts_in_a_row():
     model, ids = livelier(make()), some_ids()
     x = model.token_embedding.weight[ids] + model.position_embedding.weight[:T]
