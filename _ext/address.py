@@ -1,11 +1,15 @@
-"""The book's public address, and a banner on every page while it has none.
+"""The book's public address, and all that is derived from it.
 
-The address is ``repository.url`` in ``_config.yml``; ``make set-repository`` sets it.
-While its owner is still the placeholder OWNER, the buttons that are made of it lead
-nowhere, so the banner says it.
+The address is ``repository.url`` in ``_config.yml``; ``python -m tools.repository set``
+sets it. Pages get their links to Colab, their canonical link and the address of their
+preview; the site gets its map, and a page for missing ones whose links work at any
+depth. While the owner is still the placeholder OWNER, no such address is written
+anywhere, and a banner on every page says that the buttons lead nowhere.
 """
 
+import pathlib
 import re
+import urllib.parse
 from typing import NamedTuple
 
 PLACEHOLDER = "/OWNER/"
@@ -15,8 +19,22 @@ FORM = re.compile(
 )
 BANNER = (
     "This copy of the book has no public address yet, so its Colab and Binder "
-    "buttons lead nowhere. Whoever publishes it runs make set-repository."
+    "buttons lead nowhere. Whoever publishes it runs python -m tools.repository set."
 )
+UNMAPPED = ["404.html", "genindex.html", "py-modindex.html", "search.html"]
+URL_TAG = re.compile(r'<meta property="og:url"[^>]*>\n')
+PICTURE = re.compile(r'(?<=<meta property="og:image" content=")[^"]*')
+MISSING_TITLE = "There is no such page"
+MISSING_BODY = """\
+<h1>There is no such page</h1>
+<p>The address may have a slip in it, or the page has moved.</p>
+<ul>
+<li><a href="{front}">The front page</a> says what the book holds.</li>
+<li><a href="{search}">Search</a> finds a word on all pages.</li>
+<li>The list of chapters stands at the side; on a phone, behind the three bars.</li>
+</ul>
+"""
+RELATIVE = re.compile(r'((?:href|src|action|data-content_root)=")(?![#/]|\w+:)(?:\./)?')
 
 
 class Address(NamedTuple):
@@ -57,14 +75,58 @@ class Address(NamedTuple):
         return root if own else f"{root}{self.name}/"
 
 
-def announce_missing_address(app, config):
-    """Show the banner where the repository's address is the placeholder."""
+def set_address(app, config):
+    """Hand the address to all that writes it.
+
+    Pages link to a file in Colab by ``colab:`` and its path. Without an address, such a
+    link leads to the page's own paragraph on Colab.
+    """
     options = config.html_theme_options
-    if PLACEHOLDER in options.get("repository_url", ""):
+    address = Address.parse(options["repository_url"])
+    schemes = dict.fromkeys(["http", "https", "mailto"])
+    if PLACEHOLDER in options["repository_url"]:
         options["announcement"] = BANNER
+        config.myst_url_schemes = {**schemes, "colab": "#in-colab"}
+        app.connect("html-page-context", drop_address, priority=900)
+        return
+    colab = address.colab(options["repository_branch"], "{{path}}")
+    config.myst_url_schemes = {**schemes, "colab": colab}
+    config.html_baseurl = config.ogp_site_url = address.site
+    config.sitemap_url_scheme = "{link}"
+    config.sitemap_excludes = UNMAPPED
+    app.setup_extension("sphinx_sitemap")  # without an address it would warn
+
+
+def drop_address(app, pagename, templatename, context, doctree):
+    """Take the page's address out of its preview; the picture's becomes relative."""
+    tags = URL_TAG.sub("", context.get("metatags", ""))
+    context["metatags"] = PICTURE.sub(
+        lambda found: context["pathto"](found[0], True), tags
+    )
+
+
+def missing_page(app):
+    """The page that a server shows in place of a missing one, for Sphinx to write."""
+    front = app.builder.get_relative_uri("404", app.config.root_doc)
+    body = MISSING_BODY.format(front=front, search="search.html")
+    return [("404", {"title": MISSING_TITLE, "body": body}, "page.html")]
+
+
+def start_at_root(app, error):
+    """Let that page's links start at the site's root, where it is known.
+
+    It appears under addresses of any depth.
+    """
+    if error is None and app.builder.format == "html" and app.config.html_baseurl:
+        path = pathlib.Path(app.outdir) / "404.html"
+        root = urllib.parse.urlsplit(app.config.html_baseurl).path
+        text = path.read_text(encoding="utf-8")
+        path.write_text(RELATIVE.sub(rf"\g<1>{root}", text), encoding="utf-8")
 
 
 def setup(app):
     """Connect to Sphinx."""
-    app.connect("config-inited", announce_missing_address)
+    app.connect("config-inited", set_address, priority=400)
+    app.connect("html-collect-pages", missing_page)
+    app.connect("build-finished", start_at_root)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

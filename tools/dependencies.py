@@ -1,7 +1,8 @@
 """The lock of what the book needs, and whether any of it has a known vulnerability.
 
-    python -m tools.dependencies lock     write requirements.lock anew
-    python -m tools.dependencies audit    ask the advisory database about each version
+    python -m tools.dependencies lock      write requirements.lock anew
+    python -m tools.dependencies locked    make .venv anew, as requirements.lock has it
+    python -m tools.dependencies audit     ask the advisory database about each version
 
 The lock names every library that the pins of requirements.txt bring along, with the
 hashes of all its files, for each Python and system that the book supports. torch is
@@ -10,6 +11,7 @@ left out, because its build depends on the machine, and so is the book itself.
 
 import argparse
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -20,14 +22,15 @@ import tomllib
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 REQUIREMENTS = ROOT / "requirements.txt"
 LOCK = ROOT / "requirements.lock"
+ENVIRONMENT = ROOT / ".venv"
 TO_THE_PLATFORM = "torch"
 PIN = re.compile(r"^([A-Za-z0-9][\w.-]*)==([^\s;\\]+)", re.MULTILINE)
 LOCKED = re.compile(r"^[A-Za-z0-9][^\\\n]*", re.MULTILINE)
 # What pip-audit says where no database can be reached.
 UNREACHABLE = re.compile(r"ConnectionError|Timeout|Max retries|Failed to resolve")
 HEADER = (
-    "# All that requirements.txt brings along but torch, made by `make lock` for\n"
-    "# Python {python} and newer on Linux, macOS and Windows.\n"
+    "# All that requirements.txt brings along but torch, made for Python\n"
+    "# {python} and newer on every system by: python -m tools.dependencies lock\n"
 )
 
 
@@ -74,6 +77,32 @@ def lock():
         text = HEADER.format(python=python) + made.read_text(encoding="utf-8")
     LOCK.write_text(text, encoding="utf-8", newline="\n")
     print(f"{LOCK.name}: {len(pins(text))} libraries")
+
+
+def install_locked():
+    """Make ``.venv`` anew, every library as requirements.lock has it.
+
+    Torch comes as ``make`` takes it. What only torch needs has no hashes, because it
+    depends on the machine's build.
+
+    Raises:
+        SystemExit: a command failed; it has said why.
+    """
+    python = ENVIRONMENT / ("Scripts" if os.name == "nt" else "bin") / "python"
+    machine = ROOT / "tools" / "machine.py"
+    pip = [python, "-m", "pip", "install", "--disable-pip-version-check"]
+    (torch,) = pins(REQUIREMENTS.read_text(encoding="utf-8"))[TO_THE_PLATFORM]
+    for command in (
+        [sys.executable, machine, "install", ENVIRONMENT],
+        [sys.executable, "-m", "venv", "--clear", ENVIRONMENT],
+        [*pip, "--require-hashes", "-r", LOCK],
+        [python, machine, "torch", "auto"],
+        [*pip, f"{TO_THE_PLATFORM}=={torch}"],
+        [*pip, "--no-deps", "--no-build-isolation", "-e", ROOT],
+    ):
+        if code := subprocess.run(command, cwd=ROOT, check=False).returncode:
+            sys.exit(code)
+    (ENVIRONMENT / "installed").touch()  # make then installs nothing over it
 
 
 def audit():
@@ -129,11 +158,14 @@ def _report(dependencies):
 
 
 def main():
-    """Make the lock, or audit it."""
+    """Make the lock, install it, or audit it."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("command", choices=("lock", "audit"))
-    if parser.parse_args().command == "lock":
+    parser.add_argument("command", choices=("lock", "locked", "audit"))
+    command = parser.parse_args().command
+    if command == "lock":
         lock()
+    elif command == "locked":
+        install_locked()
     else:
         sys.exit(audit())
 

@@ -243,7 +243,10 @@ def problems(notebook):
         found.append(f"{ids.count(SETUP_ID)} cells with the id {SETUP_ID!r}")
     for data in views_of(notebook):
         if rebuilt(data["text/html"]) != data["text/html"]:
-            found.append("a view with another module than today's; run make views")
+            found.append(
+                "a view with another module than today's; run python -m "
+                "tools.notebooks views"
+            )
     for cell in notebook.cells:
         found += [f"cell {cell.id}: {problem}" for problem in _cell_problems(cell)]
     return found

@@ -108,12 +108,12 @@ def check_repository(url, tag=""):
     if own["url"] != url:
         raise ValueError(
             f"this book is written for {own['url']}, and this is {url}: "
-            f"run make set-repository URL={url} and commit what it changes"
+            f"run python -m tools.repository set {url} and commit what it changes"
         )
     if missing := unaware(Address.parse(url)):
         raise ValueError(
             f"{', '.join(missing)}: {url} doesn't stand there; "
-            f"run make set-repository URL={url} and commit what it changes"
+            f"run python -m tools.repository set {url} and commit what it changes"
         )
     if tag and tag != own["branch"]:
         raise ValueError(

@@ -7,6 +7,7 @@ import contextlib
 import dataclasses
 import math
 import os
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -144,8 +145,9 @@ def train(
             folder without any.
         device: a ``torch.device`` or its name; where left out, as ``choose_device``
             decides.
-        progress: show a progress bar on stderr; where left out, unless the environment
-            variable BOOK_STATIC is set.
+        progress: show a progress bar on stderr; where left out, only where somebody
+            sees it: in a terminal or a notebook, unless the environment variable
+            BOOK_STATIC is set.
         after_step: called as ``after_step(step, model)`` with the model in eval mode,
             after each step, and with 0 before the first.
 
@@ -164,7 +166,7 @@ def train(
     device = choose_device(device if device is None else str(device))
     model.to(device)
     if progress is None:
-        progress = not os.environ.get("BOOK_STATIC")
+        progress = _is_watched() and not os.environ.get("BOOK_STATIC")
     with _seeded(config.seed, device):
         run = _Run(model, data, config, device, held_out, checkpoint_dir, after_step)
         resumed_from = run.resume(resume)
@@ -173,6 +175,11 @@ def train(
         run.finish(progress)
     model.eval()
     return TrainResult(tuple(run.history), resumed_from)
+
+
+def _is_watched() -> bool:
+    """Whether stderr leads to a terminal or a notebook, and not into a file."""
+    return sys.stderr.isatty() or type(sys.stderr).__module__ == "ipykernel.iostream"
 
 
 class _Run:

@@ -1,10 +1,12 @@
 """helpers.training and helpers.recipe: rates, optimizers, losses and the loop."""
 
 import dataclasses
+import io
 import itertools
 import math
 import random
 import re
+import sys
 
 import numpy as np
 import pytest
@@ -350,29 +352,38 @@ def test_weights_that_are_no_numbers_are_not_saved(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("static", "progress", "shown"),
+    ("stderr", "static", "progress", "shown"),
     [
-        (None, None, True),
-        ("", None, True),
-        ("1", None, False),
-        ("1", True, True),
-        (None, False, False),
+        ("terminal", None, None, True),
+        ("terminal", "", None, True),
+        ("terminal", "1", None, False),
+        ("terminal", None, False, False),
+        ("notebook", None, None, True),
+        ("notebook", "1", None, False),
+        ("file", None, None, False),
+        ("file", "1", True, True),
     ],
 )
-def test_the_bar_shows_loss_and_time_unless_told_otherwise(
-    monkeypatch, capsys, static, progress, shown
+def test_the_bar_shows_loss_and_time_where_somebody_watches(
+    monkeypatch, stderr, static, progress, shown
 ):
+    class Written(io.StringIO):
+        __module__ = "ipykernel.iostream" if stderr == "notebook" else __name__
+
+        def isatty(self):
+            return stderr == "terminal"
+
+    monkeypatch.setattr("sys.stderr", Written())
     monkeypatch.delenv("BOOK_STATIC", raising=False)
     if static is not None:
         monkeypatch.setenv("BOOK_STATIC", static)
     result = quick(progress=progress)
-    out, err = capsys.readouterr()
-    assert out == ""
+    written = sys.stderr.getvalue()
     if shown:
-        assert f"loss {result.loss:.3f}" in err
-        assert re.search(r"6/6 \[\d\d:\d\d<00:00", err)
+        assert f"loss {result.loss:.3f}" in written
+        assert re.search(r"6/6 \[\d\d:\d\d<00:00", written)
     else:
-        assert err == ""
+        assert written == ""
 
 
 def test_mixed_precision_is_off_on_the_cpu_unless_asked_for():

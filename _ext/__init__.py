@@ -1,0 +1,19 @@
+"""What the build of the pages adds to Jupyter Book, loaded by Sphinx as one extension.
+
+Each file is named for what a reader gets:
+
+- ``offline``: every page works without a network, and asks for nothing from elsewhere.
+- ``address``: Colab, search engines and a missing page lead to the book's own address.
+- ``previews``: a shared link shows what its page is for.
+- ``accessibility``: pictures have words, and a screen reader finds the sidebar.
+- ``page_parts``: a chapter's time, the book's version, views of other chapters.
+"""
+
+PARTS = ("address", "previews", "page_parts", "offline", "accessibility")
+
+
+def setup(app):
+    """Load each part as an extension of its own."""
+    for part in PARTS:
+        app.setup_extension(f"{__name__}.{part}")
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

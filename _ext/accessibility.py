@@ -1,0 +1,39 @@
+"""Give pictures their words, and the sidebar a name that screen readers announce.
+
+A notebook keeps a picture's text alternative in the output's metadata, where JupyterLab
+and nbconvert look; MyST-NB reads only the cell's. The theme puts the logo and the
+search outside every landmark of the page.
+"""
+
+import pathlib
+
+from myst_nb.core.render import NbElementRenderer
+
+PLAIN = '<div class="sidebar-primary-items__start'
+NAMED = '<div role="navigation" aria-label="Book" class="sidebar-primary-items__start'
+render_image = NbElementRenderer.render_image
+
+
+def name_sidebar(app, error):
+    """Rewrite each page once all are there."""
+    if error is None and app.builder.format == "html":
+        for path in pathlib.Path(app.outdir).rglob("*.html"):
+            text = path.read_text(encoding="utf-8")
+            path.write_text(text.replace(PLAIN, NAMED), encoding="utf-8")
+
+
+def render_image_with_alt(self, data):
+    """Render as MyST-NB does, and take over the output's ``alt``."""
+    nodes = render_image(self, data)
+    alt = data.output_metadata.get(data.mime_type, {}).get("alt")
+    if alt:
+        for node in nodes:
+            node["alt"] = alt
+    return nodes
+
+
+def setup(app):
+    """Replace MyST-NB's renderer of images, and connect to Sphinx."""
+    NbElementRenderer.render_image = render_image_with_alt
+    app.connect("build-finished", name_sidebar)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

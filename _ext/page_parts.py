@@ -1,0 +1,89 @@
+"""What stands on a page beside its text: a time, a version, a view, and less noise.
+
+A chapter's own statement of its time is shown at the top of its page, too; the book's
+version stands in every footer. The directive
+
+    ```{view} 01_dot_product_attention view-query-explorer
+    ```
+
+shows a view of a chapter on another page: it names a notebook beside the page and one
+of its cells. The view is the one that the notebook has stored: nothing is computed, and
+both pages show the same.
+"""
+
+import pathlib
+import re
+
+import nbformat
+from docutils import nodes
+from sphinx.util.docutils import SphinxDirective
+
+import helpers
+from helpers.views.view import is_stored
+
+TIME = re.compile(r"Time:\s+about (\d+) minutes\b(?:, and (\d+) for the exercises)?")
+
+
+def read_time(doctree):
+    """The minutes of reading that a page states and those of its exercises.
+
+    Returns:
+        minutes: two strings; the second is None where the page names no exercises.
+            None where the page states no time.
+    """
+    for paragraph in doctree.findall(nodes.paragraph):
+        found = TIME.match(paragraph.astext())
+        if found:
+            return found.groups()
+    return None
+
+
+def add_time(app, pagename, templatename, context, doctree):
+    """Hand the times to the template ``reading-time.html``."""
+    context["reading_time"] = None if doctree is None else read_time(doctree)
+
+
+def show_version(app, config):
+    """Hand the version of ``helpers`` to Sphinx and to the theme's footer."""
+    config.version = config.release = helpers.__version__
+    config.html_theme_options["extra_footer"] = (
+        f'<p class="edition">Version {helpers.__version__}</p>'
+    )
+
+
+class StoredView(SphinxDirective):
+    """The view that a cell has stored, as HTML."""
+
+    required_arguments = 2
+
+    def run(self):
+        """Put the stored HTML into the page."""
+        name, cell_id = self.arguments
+        page = pathlib.Path(self.get_source_info()[0])
+        path = page.with_name(f"{name}.ipynb")
+        self.env.note_dependency(str(path))
+        for cell in nbformat.read(path, as_version=4).cells:
+            for output in cell.get("outputs", ()) if cell.id == cell_id else ():
+                text = output.get("data", {}).get("text/html", "")
+                if is_stored(text):
+                    return [nodes.raw("", text, format="html")]
+        raise self.error(f"{path.name} has no cell {cell_id!r} with a view")
+
+
+def skip_aliases(app, what, name, member, skip, options):
+    """Leave the fields of named tuples out of the API page.
+
+    Their class's docstring explains them; Python's own "Alias for field number 0"
+    doesn't.
+    """
+    documentation = getattr(member, "__doc__", None) or ""
+    return True if documentation.startswith("Alias for field number") else None
+
+
+def setup(app):
+    """Add the directive, and connect to Sphinx."""
+    app.add_directive("view", StoredView)
+    app.connect("config-inited", show_version)
+    app.connect("html-page-context", add_time)
+    app.connect("autodoc-skip-member", skip_aliases)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
