@@ -1,4 +1,4 @@
-"""What a machine may lack gets one line before anything is installed."""
+"""What a machine may lack gets one line before anything is installed; so does torch."""
 
 import ast
 import collections
@@ -72,6 +72,107 @@ def test_a_full_disk_stops_a_build(tmp_path, monkeypatch, exists):
 def test_an_environment_that_is_there_asks_for_no_room(tmp_path, monkeypatch):
     set_free(monkeypatch, 0.1)
     assert machine.lacking(str(tmp_path)) == ""
+
+
+# --- which PyTorch ------------------------------------------------------------------
+
+
+@pytest.fixture
+def bare(monkeypatch):
+    """A machine with Linux and no GPU, an environment without torch; pip's commands."""
+    commands = []
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setattr(machine, "has_gpu", lambda: False)
+    monkeypatch.setattr(machine, "installed_torch", lambda: None)
+
+    def call(command, **options):
+        commands.append(command)
+        return 0
+
+    monkeypatch.setattr(subprocess, "call", call)
+    return commands
+
+
+VERSION = machine.pinned_torch().removeprefix("torch==")
+
+
+def test_the_pin_is_the_one_of_the_requirements():
+    lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    assert machine.pinned_torch() in lines
+
+
+def test_without_a_gpu_torch_alone_comes_from_its_own_index(bare):
+    assert machine.install_torch("auto") == (
+        f"PyTorch {VERSION} without CUDA, because no GPU was found. "
+        "The other one: rm -rf .venv, then make TORCH=cuda book"
+    )
+    (command,) = bare
+    assert command[:4] == [sys.executable, "-m", "pip", "install"]
+    assert command[-3:] == ["--index-url", machine.CPU_WHEELS, f"torch=={VERSION}"]
+    assert "--no-deps" in command
+
+
+def test_where_that_index_does_not_answer_pip_takes_what_it_finds(bare, monkeypatch):
+    monkeypatch.setattr(subprocess, "call", lambda command, **options: 1)
+    assert machine.install_torch("auto") == (
+        f"PyTorch {VERSION} as pip finds it, because {machine.CPU_WHEELS} can't be "
+        "reached. The other one: rm -rf .venv, then make TORCH=cpu book"
+    )
+
+
+@pytest.mark.parametrize(
+    ("choice", "platform", "gpu", "why"),
+    [
+        ("auto", "linux", True, "because this machine has a GPU"),
+        ("auto", "darwin", False, "which fits this system"),
+        ("auto", "win32", False, "which fits this system"),
+        ("cuda", "linux", False, "as TORCH=cuda asks"),
+    ],
+)
+def test_elsewhere_torch_is_left_to_pip(bare, monkeypatch, choice, platform, gpu, why):
+    monkeypatch.setattr(sys, "platform", platform)
+    monkeypatch.setattr(machine, "has_gpu", lambda: gpu)
+    line = machine.install_torch(choice)
+    assert line.startswith(f"PyTorch {VERSION} as pip finds it, {why}. The other one: ")
+    assert bare == []
+
+
+def test_the_small_build_can_be_asked_for_anywhere(bare, monkeypatch):
+    monkeypatch.setattr(machine, "has_gpu", lambda: True)
+    assert "without CUDA, as TORCH=cpu asks." in machine.install_torch("cpu")
+    assert len(bare) == 1
+
+
+@pytest.mark.parametrize("build", ["", "+cpu", "+cu130"])
+def test_an_environment_that_has_the_version_keeps_it(bare, monkeypatch, build):
+    monkeypatch.setattr(machine, "installed_torch", lambda: VERSION + build)
+    assert machine.install_torch("auto") == ""
+    assert bare == []
+    monkeypatch.setattr(machine, "installed_torch", lambda: "2.9.0+cpu")
+    assert machine.install_torch("auto") != ""
+
+
+def test_a_gpu_shows_itself_by_its_command_or_its_devices(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(machine, "SIGNS_OF_A_GPU", (str(tmp_path / "nvidia0"),))
+    assert not machine.has_gpu()
+    (tmp_path / "nvidia0").touch()
+    assert machine.has_gpu()
+    monkeypatch.setattr(machine, "SIGNS_OF_A_GPU", ())
+    command = tmp_path / ("nvidia-smi.exe" if os.name == "nt" else "nvidia-smi")
+    command.touch(mode=0o755)
+    assert machine.has_gpu()
+
+
+def test_another_build_is_refused_in_one_line():
+    done = subprocess.run(
+        [sys.executable, machine.__file__, "torch", "rocm"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr == "TORCH is rocm; it must be auto, cpu or cuda\n"
 
 
 def test_an_old_python_can_read_the_file():

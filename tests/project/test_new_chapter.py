@@ -1,4 +1,4 @@
-"""`make new-chapter`: what it writes passes the tests, and a bad name gets one line."""
+"""Starting a chapter: what is written passes the tests, a bad name gets one line."""
 
 import os
 import re

@@ -150,7 +150,7 @@ def test_a_book_written_for_this_repository_may_be_published():
 
 
 def test_a_book_written_for_another_repository_is_not_published():
-    with pytest.raises(ValueError, match=f"make set-repository URL={URL}/x"):
+    with pytest.raises(ValueError, match=rf"python -m tools\.repository set {URL}/x"):
         check_repository(f"{URL}/x")
 
 

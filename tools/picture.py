@@ -1,0 +1,139 @@
+"""Film two views of the built book for the README, in light and dark.
+
+    python -m tools.picture
+
+A query is led around its keys, and the trained model writes the end of a story. Each
+film shows what a reader's browser shows: Chromium draws the page, and every frame is
+its screenshot. It needs `make book` first, and Chromium.
+"""
+
+import io
+import itertools
+import math
+import pathlib
+import shutil
+import sys
+
+from PIL import Image
+from playwright.sync_api import sync_playwright
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PAGES = ROOT / "_build" / "html" / "chapters"
+FOLDER = ROOT / ".github"
+THEMES = ("light", "dark")
+SIZE = {"width": 780, "height": 396}
+SHARPNESS = 1.25  # pixels of the film for one of the page
+QUALITY = 65
+TITLE = 44  # of the first view: its height, which is left out
+ABOVE_THE_STORY = 20
+STEPS = 36  # frames of the query's way around
+CHARACTERS = 19  # up to the end of the sentence
+PROMPT = 'Ben has a red kite. The dog plays. "Who took the '
+# The view alone, as large as the window, from its top or from further below.
+STAGE = """(view, top) => {
+    Object.assign(view.style, {
+        position: "fixed", inset: `${-top}px 0 auto 0`, height: "1200px", margin: 0,
+        zIndex: 9999, border: 0, borderRadius: 0, padding: "12px 24px",
+        background: getComputedStyle(document.body).backgroundColor,
+    });
+}"""
+
+
+def view_with(page, control):
+    """The view that holds a control."""
+    inside = page.locator(f'.live [data-control="{control}"]')
+    inside.first.wait_for()
+    return page.locator(".aos-view", has=inside).first
+
+
+def query_scene(page):
+    """Lead the query around its keys by the mouse; the seconds of each frame."""
+    page.goto((PAGES / "01_dot_product_attention.html").as_uri())
+    view = view_with(page, "query")
+    view.evaluate(STAGE, TITLE)
+    box = view.locator("svg").first.bounding_box()
+    middle = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    radius = 0.3 * box["width"]
+
+    def point(step):
+        angle = math.tau * step / STEPS + 0.6
+        return (
+            middle[0] + radius * math.cos(angle),
+            middle[1] - 0.8 * radius * math.sin(angle),
+        )
+
+    handle = view.locator('[data-control="query"]').bounding_box()
+    page.mouse.move(
+        handle["x"] + handle["width"] / 2, handle["y"] + handle["height"] / 2
+    )
+    page.mouse.down()
+    for step in range(STEPS):
+        page.mouse.move(*point(step))
+        yield 0.1
+    page.mouse.up()
+
+
+def story_scene(page):
+    """Let the model write behind a prompt; the seconds of each frame."""
+    page.goto((PAGES / "09_transformer_block.html").as_uri())
+    view = view_with(page, "prompt")
+    for name, number in (("layer", "2"), ("head", "1")):
+        view.locator(f'[data-control="{name}"]').select_option(number)
+    view.locator('[data-control="temperature"]').fill("0")
+    view.locator('[data-control="prompt"]').fill(PROMPT)
+    story = view.locator('[data-value="story"]').bounding_box()
+    top = view.bounding_box()["y"]
+    view.evaluate(STAGE, story["y"] - top - ABOVE_THE_STORY)
+    yield 1.5
+    for _ in range(CHARACTERS):
+        view.locator('[data-control="one"]').evaluate("button => button.click()")
+        yield 0.25
+    yield 1.5
+
+
+def film(browser, theme):
+    """The frames of both scenes in one theme, and how long each is shown."""
+    page = browser.new_context(
+        viewport=SIZE, device_scale_factor=SHARPNESS, color_scheme=theme
+    ).new_page()
+    frames, seconds = [], []
+    for shown in itertools.chain(query_scene(page), story_scene(page)):
+        frames.append(Image.open(io.BytesIO(page.screenshot())).convert("RGB"))
+        seconds.append(shown)
+    page.context.close()
+    return frames, seconds
+
+
+def write(path, frames, seconds):
+    """Write an endless animation as WebP."""
+    first, *others = frames
+    first.save(
+        path,
+        save_all=True,
+        append_images=others,
+        duration=[round(1000 * each) for each in seconds],
+        loop=0,
+        quality=QUALITY,
+        method=4,
+    )
+
+
+def main():
+    """Film both themes; say how large each film is, or what is missing."""
+    if not PAGES.is_dir():
+        sys.exit(f"{PAGES} holds no built book: run make book")
+    names = ("chromium", "chromium-browser", "google-chrome")
+    found = next(filter(None, map(shutil.which, names)), None)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=found, args=["--no-sandbox"]
+        )
+        for theme in THEMES:
+            path = FOLDER / f"book-{theme}.webp"
+            write(path, *film(browser, theme))
+            print(f"{path.relative_to(ROOT)}: {path.stat().st_size / 1e3:.0f} kB")
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()
