@@ -29,8 +29,8 @@ LOCKED = re.compile(r"^[A-Za-z0-9][^\\\n]*", re.MULTILINE)
 # What pip-audit says where no database can be reached.
 UNREACHABLE = re.compile(r"ConnectionError|Timeout|Max retries|Failed to resolve")
 HEADER = (
-    "# All that requirements.txt brings along but torch, made for Python\n"
-    "# {python} and newer on every system by: python -m tools.dependencies lock\n"
+    "# Made by python -m tools.dependencies lock: all that requirements.txt brings\n"
+    "# along but torch, for Python {python} and newer on Linux, macOS and Windows.\n"
 )
 
 

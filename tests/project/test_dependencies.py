@@ -16,7 +16,7 @@ import helpers
 from tests import ROOT
 from tests.book.test_notebooks import DRAFTS, NOTEBOOKS
 from tests.conftest import UNPUBLISHED
-from tools import dependencies
+from tools import dependencies, machine
 
 BINDER = ROOT / ".binder"
 REQUIREMENTS = (ROOT / "requirements.txt").read_text(encoding="utf-8")
@@ -79,16 +79,51 @@ def test_a_lock_that_cannot_be_made_leaves_the_old_one(monkeypatch):
     assert (ROOT / "requirements.lock").read_text(encoding="utf-8") == LOCK
 
 
+def test_the_lock_is_installed_with_its_hashes_into_a_new_environment(
+    monkeypatch, tmp_path
+):
+    commands = []
+
+    def run(command, **options):
+        commands.append([str(word) for word in command])
+        (tmp_path / ".venv").mkdir(exist_ok=True)
+        return subprocess.CompletedProcess(command, 0)
+
+    monkeypatch.setattr(dependencies, "ENVIRONMENT", tmp_path / ".venv")
+    monkeypatch.setattr(subprocess, "run", run)
+    dependencies.install_locked()
+    asked, made, hashed, torch, rest, book = commands
+    assert asked[1:3] == [str(ROOT / "tools" / "machine.py"), "install"]
+    assert made == [sys.executable, "-m", "venv", "--clear", str(tmp_path / ".venv")]
+    assert hashed[-3:] == ["--require-hashes", "-r", str(ROOT / "requirements.lock")]
+    assert torch[-2:] == ["torch", "auto"]
+    assert rest[-1] == f"torch=={dependencies.pins(REQUIREMENTS)['torch'][0]}"
+    assert book[-4:] == ["--no-deps", "--no-build-isolation", "-e", str(ROOT)]
+    python = {command[0] for command in (hashed, torch, rest, book)}
+    assert all(pathlib.Path(one).is_relative_to(tmp_path / ".venv") for one in python)
+    assert (tmp_path / ".venv" / "installed").exists()
+
+
+def test_a_lock_that_cannot_be_installed_stops_there(monkeypatch, tmp_path):
+    def fails(command, **options):
+        return subprocess.CompletedProcess(command, 3)
+
+    monkeypatch.setattr(dependencies, "ENVIRONMENT", tmp_path / ".venv")
+    monkeypatch.setattr(subprocess, "run", fails)
+    with pytest.raises(SystemExit) as stopped:
+        dependencies.install_locked()
+    assert stopped.value.code == 3
+    assert not (tmp_path / ".venv").exists()
+
+
 # --- Binder ------------------------------------------------------------------------
 
 
 def test_binder_installs_the_pins_and_a_torch_without_cuda():
     text = (BINDER / "requirements.txt").read_text(encoding="utf-8")
     lines = re.findall(r"^[^#\s].*", text, re.MULTILINE)
-    assert lines == [
-        "--extra-index-url https://download.pytorch.org/whl/cpu",
-        "-r ../requirements.txt",
-    ]
+    index = f"--extra-index-url {machine.CPU_WHEELS}"
+    assert lines == [index, "-r ../requirements.txt"]
     assert (BINDER / "../requirements.txt").resolve() == ROOT / "requirements.txt"
 
 
