@@ -18,19 +18,20 @@ from PIL import Image
 from playwright.sync_api import sync_playwright
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PAGES = ROOT / "_build" / "html" / "chapters"
+SITE = ROOT / "_build" / "html"
 FOLDER = ROOT / ".github"
 THEMES = ("light", "dark")
-SIZE = {"width": 780, "height": 392}
+SIZE = {"width": 780, "height": 404}
 SHARPNESS = 1.25  # pixels of the film for one of the page
 QUALITY = 65
-TITLE = 46  # of the first view: its height, which is left out
+TITLE = 36  # of the first view: its height, which is left out
 ABOVE_THE_STORY = 12
 STEPS = 36  # frames of the query's way around
 CHARACTERS = 19  # up to the end of the sentence
 PROMPT = 'Ben has a red kite. The dog plays. "Who took the '
 # The view alone, as large as the window, from its top or from further below.
-STAGE = """(view, top) => {
+STAGE = """(view, [top, hidden]) => {
+    view.querySelector(hidden).style.visibility = "hidden";
     Object.assign(view.style, {
         position: "fixed", inset: `${-top}px 0 auto 0`, height: "1200px", margin: 0,
         zIndex: 9999, border: 0, borderRadius: 0, padding: "12px 24px",
@@ -46,11 +47,11 @@ def view_with(page, control):
     return page.locator(".aos-view", has=inside).first
 
 
-def query_scene(page):
+def query_scene(page, site):
     """Lead the query around its keys by the mouse; the seconds of each frame."""
-    page.goto((PAGES / "01_dot_product_attention.html").as_uri())
+    page.goto((site / "chapters" / "01_dot_product_attention.html").as_uri())
     view = view_with(page, "query")
-    view.evaluate(STAGE, TITLE)
+    view.evaluate(STAGE, [TITLE, ".title"])
     box = view.locator("svg").first.bounding_box()
     middle = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     radius = 0.3 * box["width"]
@@ -73,9 +74,9 @@ def query_scene(page):
     page.mouse.up()
 
 
-def story_scene(page):
+def story_scene(page, site):
     """Let the model write behind a prompt; the seconds of each frame."""
-    page.goto((PAGES / "09_transformer_block.html").as_uri())
+    page.goto((site / "chapters" / "09_transformer_block.html").as_uri())
     view = view_with(page, "prompt")
     for name, number in (("layer", "2"), ("head", "1")):
         view.locator(f'[data-control="{name}"]').select_option(number)
@@ -83,7 +84,8 @@ def story_scene(page):
     view.locator('[data-control="prompt"]').fill(PROMPT)
     story = view.locator('[data-value="story"]').bounding_box()
     top = view.bounding_box()["y"]
-    view.evaluate(STAGE, story["y"] - top - ABOVE_THE_STORY)
+    above = story["y"] - top - ABOVE_THE_STORY
+    view.evaluate(STAGE, [above, ".panels > :last-child"])  # without the map
     yield 1.5
     for _ in range(CHARACTERS):
         view.locator('[data-control="one"]').evaluate("button => button.click()")
@@ -91,15 +93,27 @@ def story_scene(page):
     yield 1.5
 
 
-def film(browser, theme):
-    """The frames of both scenes in one theme, and how long each is shown."""
+def film(browser, theme, site, *, most=None):
+    """Show both scenes in one theme.
+
+    Args:
+        browser: Playwright's.
+        theme: "light" or "dark".
+        site: the folder of the built book.
+        most: frames of a scene; where left out, all.
+
+    Returns:
+        frames: images.
+        seconds: how long each is shown.
+    """
     page = browser.new_context(
         viewport=SIZE, device_scale_factor=SHARPNESS, color_scheme=theme
     ).new_page()
     frames, seconds = [], []
-    for shown in itertools.chain(query_scene(page), story_scene(page)):
-        frames.append(Image.open(io.BytesIO(page.screenshot())).convert("RGB"))
-        seconds.append(shown)
+    for scene in (query_scene, story_scene):
+        for shown in itertools.islice(scene(page, site), most):
+            frames.append(Image.open(io.BytesIO(page.screenshot())).convert("RGB"))
+            seconds.append(shown)
     page.context.close()
     return frames, seconds
 
@@ -120,8 +134,8 @@ def write(path, frames, seconds):
 
 def main():
     """Film both themes; say how large each film is, or what is missing."""
-    if not PAGES.is_dir():
-        sys.exit(f"{PAGES} holds no built book: run make book")
+    if not (SITE / "index.html").is_file():
+        sys.exit(f"{SITE} holds no built book: run make book")
     names = ("chromium", "chromium-browser", "google-chrome")
     found = next(filter(None, map(shutil.which, names)), None)
     with sync_playwright() as playwright:
@@ -130,7 +144,7 @@ def main():
         )
         for theme in THEMES:
             path = FOLDER / f"book-{theme}.webp"
-            write(path, *film(browser, theme))
+            write(path, *film(browser, theme, SITE))
             print(f"{path.relative_to(ROOT)}: {path.stat().st_size / 1e3:.0f} kB")
         browser.close()
 

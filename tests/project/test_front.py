@@ -1,6 +1,7 @@
 """What a reader sees first: README and CONTRIBUTING, short and true."""
 
 import html.parser
+import itertools
 import re
 import subprocess
 import sys
@@ -48,6 +49,15 @@ def test_the_book_is_alive_in_both_themes(theme):
         corner = film.convert("L").getpixel((0, 0))
     assert corner > 200 if theme == "light" else corner < 60
     assert len(shown["img"]["alt"]) > 100
+
+
+@pytest.mark.slow
+def test_the_film_can_be_made_again(site, chromium):
+    frames, seconds = picture.film(chromium, "light", site, most=3)
+    assert len(frames) == len(seconds) == 6
+    for before, after in itertools.pairwise(frames):
+        assert before.size == after.size
+        assert before.tobytes() != after.tobytes()
 
 
 def test_the_chapters_are_those_of_the_book():
