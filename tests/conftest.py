@@ -2,6 +2,7 @@
 
 import functools
 import http.server
+import json
 import os
 import pathlib
 import re
@@ -11,6 +12,7 @@ import sys
 import threading
 import time
 
+import filelock
 import pytest
 
 from tests import ROOT
@@ -55,39 +57,81 @@ def settings_at(url):
     return config
 
 
-@pytest.fixture(scope="session")
-def site(tmp_path_factory, request):
-    """The book as built from the stored outputs, warnings being errors.
+def built_once(name, write, options, request, tmp_path_factory):
+    """The pages of a book that the first worker builds, while the others wait.
 
-    It is built without a public address, so that the same tests hold wherever it is
-    published; ``published`` has one.
+    Args:
+        name: of the folder that all workers share.
+        write: called with a path; puts the book's sources there.
+        options: for ``jupyter-book build``.
+
+    Returns:
+        site: the built pages.
+        report: a dict of what the build said and how long it took.
     """
-    folder = copy_of_the_book(tmp_path_factory.mktemp("site") / "book")
-    (folder / "_config.yml").write_text(settings_at(UNPUBLISHED), encoding="utf-8")
+    shared = tmp_path_factory.getbasetemp()
+    if hasattr(request.config, "workerinput"):
+        shared = shared.parent  # each worker has a folder of its own in it
+    book, report = shared / name, shared / f"{name}.json"
+    with filelock.FileLock(shared / f"{name}.lock"):
+        if not report.exists():
+            write(book)
+            report.write_text(json.dumps(build(book, options)), encoding="utf-8")
+    said = json.loads(report.read_text(encoding="utf-8"))
+    assert said["returncode"] == 0, said["stdout"][-5000:] + said["stderr"][-5000:]
+    return book / "_build" / "html", said
+
+
+def build(book, options):
+    """Build a book; what that said, and its seconds."""
     jupyter_book = pathlib.Path(sys.executable).with_name("jupyter-book")
     started = time.perf_counter()
     built = subprocess.run(
-        [jupyter_book, "build", ".", *STRICT],
-        cwd=folder,
+        [jupyter_book, "build", ".", *options],
+        cwd=book,
         capture_output=True,
         text=True,
         timeout=600,
         check=False,
     )
-    request.config.stash[BUILD_SECONDS] = time.perf_counter() - started
-    assert built.returncode == 0, built.stdout[-5000:] + built.stderr[-5000:]
-    return folder / "_build" / "html"
+    said = {name: getattr(built, name) for name in ("returncode", "stdout", "stderr")}
+    return said | {"seconds": time.perf_counter() - started}
 
 
 @pytest.fixture(scope="session")
-def published(tmp_path_factory):
+def site(request, tmp_path_factory):
+    """The book as built from the stored outputs, warnings being errors.
+
+    It is built without a public address, so that the same tests hold wherever it is
+    published; ``published`` has one.
+    """
+    pages, said = built_once("book", write_site, STRICT, request, tmp_path_factory)
+    request.config.stash[BUILD_SECONDS] = said["seconds"]
+    return pages
+
+
+def write_site(folder):
+    """The whole book, without an address."""
+    copy_of_the_book(folder)
+    (folder / "_config.yml").write_text(settings_at(UNPUBLISHED), encoding="utf-8")
+
+
+@pytest.fixture(scope="session")
+def published(request, tmp_path_factory):
     """A small book of the same settings, at a public address; one page has mistakes.
 
     Returns:
         site: the built pages.
         warnings: what Sphinx has said of the mistakes.
     """
-    folder = tmp_path_factory.mktemp("published")
+    pages, said = built_once(
+        "published", write_published, ["-q"], request, tmp_path_factory
+    )
+    return pages, said["stderr"]
+
+
+def write_published(folder):
+    """Three pages of the book and one with mistakes, at an address."""
     for name in ("_ext", "_static", "_templates"):
         shutil.copytree(ROOT / name, folder / name)
     (folder / "chapters").mkdir()
@@ -105,17 +149,21 @@ def published(tmp_path_factory):
         "# Mistakes\n\n```{view} 01_dot_product_attention no-such-cell\n```\n",
         encoding="utf-8",
     )
-    jupyter_book = pathlib.Path(sys.executable).with_name("jupyter-book")
-    built = subprocess.run(
-        [jupyter_book, "build", ".", "-q"],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-    )
-    assert built.returncode == 0, built.stdout[-5000:] + built.stderr[-5000:]
-    return folder / "_build" / "html", built.stderr
+
+
+def pytest_sessionfinish(session):
+    """A worker hands over how long the book took to build, if it has asked for it."""
+    if hasattr(session.config, "workeroutput"):
+        seconds = session.config.stash.get(BUILD_SECONDS, None)
+        session.config.workeroutput["build seconds"] = seconds
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node):
+    """The first process takes it from there."""
+    seconds = getattr(node, "workeroutput", {}).get("build seconds")
+    if seconds is not None:
+        node.config.stash[BUILD_SECONDS] = seconds
 
 
 def pytest_terminal_summary(terminalreporter, config):

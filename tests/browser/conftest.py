@@ -1,8 +1,10 @@
 """Views alone on a page, the network closed, and how a test moves their controls."""
 
+import itertools
+
 import pytest
 
-from tests.browser.test_pages import Watched
+from tests.browser.watched import Watched
 
 PAGE = (
     '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>A view</title>'
@@ -14,18 +16,26 @@ THEMES = {
     "light": "background: #fff; color: #212529",
     "dark": "background: #121212; color: #ced6dd",
 }
+VALUES = """() => [...document.querySelectorAll(".live [data-value]")].map(
+    (place) => [place.dataset.value, place.innerText ?? place.textContent])"""
+
+
+class Values(dict):
+    """The texts of all places of a view at one moment, by their ``data-value``."""
+
+    def number(self, name):
+        """The number in one place."""
+        return float(self[name])
 
 
 class Shown:
     """Views in a browser: their controls are moved, their numbers read."""
 
-    def __init__(self, chromium, folder, views, theme="light"):
+    def __init__(self, watched, path, views, theme="light"):
         html = "".join(view._repr_html_() for view in views)
-        path = folder / "view.html"
         page = PAGE.format(colours=THEMES[theme], views=html)
         path.write_text(page, encoding="utf-8")
-        self.watched = Watched(chromium, path.as_uri())
-        self.page = self.watched.page
+        self.watched, self.page = watched, watched.page
         self.page.goto(path.as_uri())
         self.moved = set()
 
@@ -51,30 +61,41 @@ class Shown:
         self.control(name).select_option(option)
         self.moved.add(name)
 
+    def values(self):
+        """What all places show now, read at once."""
+        pairs = self.page.evaluate(VALUES)
+        values = Values(pairs)
+        assert len(values) == len(pairs), "two places have one data-value"
+        return values
+
     def value(self, name):
         """The text of one place, by its ``data-value``."""
-        return self.page.locator(f'.live [data-value="{name}"]').inner_text()
+        return self.values()[name]
 
     def number(self, name):
         """The number in one place."""
-        return float(self.value(name))
+        return self.values().number(name)
 
     def controls(self):
         """The names of all controls on the page."""
-        found = self.page.locator(".live [data-control]").all()
-        return {control.get_attribute("data-control") for control in found}
+        found = self.page.locator(".live [data-control]")
+        return set(found.evaluate_all("all => all.map((one) => one.dataset.control)"))
+
+
+@pytest.fixture(scope="module")
+def watched_views(chromium, tmp_path_factory):
+    """A module's one page for views, and the places of their files."""
+    folder = tmp_path_factory.mktemp("views")
+    watched = Watched(chromium, folder.as_uri())
+    yield watched, (folder / f"view{number}.html" for number in itertools.count())
+    watched.close()
 
 
 @pytest.fixture
-def show_views(chromium, tmp_path):
+def show_views(watched_views):
     """A function that opens views in Chromium; nothing may go wrong on their page."""
-    opened = []
-
-    def show(*views, theme="light"):
-        opened.append(Shown(chromium, tmp_path, views, theme))
-        return opened[-1]
-
-    yield show
-    for shown in opened:
-        shown.watched.context.close()
-        assert shown.watched.wrong == []
+    watched, paths = watched_views
+    watched.start_anew()
+    yield lambda *views, theme="light": Shown(watched, next(paths), views, theme)
+    watched.page.evaluate("0")  # whatever was said before this answer has been noted
+    assert watched.wrong == []

@@ -21,7 +21,8 @@ def shown(show_views):
 
 def numbers(shown, side, count):
     """What stands beside the tokens of a column, "" where nothing does."""
-    return [shown.value(f"{side} {i}") for i in range(count)]
+    values = shown.values()
+    return [values[f"{side} {i}"] for i in range(count)]
 
 
 def drawn_lines(shown):
@@ -30,9 +31,10 @@ def drawn_lines(shown):
 
 
 def assert_map(shown, weights):
+    values = shown.values()
     for i, row in enumerate(weights.tolist()):
         for j, weight in enumerate(row):
-            assert shown.number(f"weight {i} {j}") == pytest.approx(weight, abs=CLOSE)
+            assert values.number(f"weight {i} {j}") == pytest.approx(weight, abs=CLOSE)
 
 
 def assert_query(shown, weights, index):

@@ -40,7 +40,8 @@ def expected(weights, p, draws, seed=SEED):
 
 
 def read(shown, name):
-    cells = [[shown.number(f"{name} {i} {j}") for j in range(T)] for i in range(T)]
+    values = shown.values()
+    cells = [[values.number(f"{name} {i} {j}") for j in range(T)] for i in range(T)]
     return torch.tensor(cells, dtype=torch.float64)
 
 

@@ -69,19 +69,20 @@ def test_each_step_shows_the_numbers_of_pytorch(shown, step, direct):
     if direct:
         shown.press("direct", "Space")
     numbers, token, head = expected(step, direct)
+    values = shown.values()
     for index in places(numbers):
         name = " ".join(map(str, index))
         wanted = float(numbers[0][index])
-        assert shown.number(name) == pytest.approx(wanted, abs=0.0051)
+        assert values.number(name) == pytest.approx(wanted, abs=0.0051)
         of = f"t{token[0][index[:-1]][0]}h{head[0][index[:-1]][0]}"
         if step in ("keys", "merge"):
             of = f"t{token[0][index]}h{head[0][index]}"
         if step == "scores":
             h, _, s = index
             of += f" · t{token[0, h, s, 0]}h{head[0, h, s, 0]}"
-        assert shown.value(f"label {name}") == of
+        assert values[f"label {name}"] == of
     if step != "scores":
-        assert f"= {tuple(numbers.shape)}" in shown.value("code")
+        assert f"= {tuple(numbers.shape)}" in values["code"]
 
 
 @pytest.mark.parametrize("direct", [False, True])
@@ -92,12 +93,13 @@ def test_labels_of_the_values_follow_the_weights(shown, direct):
         shown.press("direct", "Space")
     queries, keys = split(QUERIES, direct)[0], split(KEYS, direct)[0]
     token, head = split(TOKEN, direct)[0, :, :, 0], split(HEAD, direct)[0, :, :, 0]
+    values = shown.values()
     for h in range(H):
         for t in range(T):
             scores = keys[h, : t + 1] @ queries[h, t] / math.sqrt(D)
             seen = (scores.softmax(0) >= 0.01).nonzero().flatten().tolist()
             takes = " ".join(f"t{token[h, s]}h{head[h, s]}" for s in seen)
-            assert shown.value(f"takes {h} {t}") == takes
+            assert values[f"takes {h} {t}"] == takes
 
 
 def test_the_words_say_whose_numbers_a_head_holds(shown):

@@ -58,21 +58,21 @@ def compare(shown, mask, replaced=None):
         inputs[replaced] = REPLACEMENT
     context, weights = attend(inputs, mask)
     change = (context - attend(INPUTS, mask)[0]).abs().amax(dim=-1)
+    values = shown.values()
     for i in range(T):
         if not mask[i].any():
-            assert {shown.value(f"weight {i} {j}") for j in range(T)} == {"–"}
-            assert shown.value(f"sum {i}") == shown.value(f"context {i} 0") == "none"
+            assert {values[f"weight {i} {j}"] for j in range(T)} == {"–"}
+            assert values[f"sum {i}"] == values[f"context {i} 0"] == "none"
             continue
         for j in range(T):
-            assert shown.number(f"weight {i} {j}") == near(weights[i, j])
-        assert shown.number(f"sum {i}") == near(1.0)
+            assert values.number(f"weight {i} {j}") == near(weights[i, j])
+        assert values.number(f"sum {i}") == near(1.0)
         for d in range(2):
-            assert shown.number(f"context {i} {d}") == near(context[i, d])
+            assert values.number(f"context {i} {d}") == near(context[i, d])
         if replaced is not None:
-            assert shown.number(f"change {i}") == pytest.approx(
-                float(change[i]), abs=1.1e-4
-            )
-    assert f" {mask.sum()} of {T * T} pairs" in shown.value("sentence")
+            moved = pytest.approx(float(change[i]), abs=1.1e-4)
+            assert values.number(f"change {i}") == moved
+    assert f" {mask.sum()} of {T * T} pairs" in values["sentence"]
     assert "nan" not in shown.page.locator(".live").inner_text().lower()
     return change
 

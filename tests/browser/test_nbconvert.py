@@ -8,7 +8,7 @@ import torch
 
 from helpers.views.view import STORED
 from tests.book.test_notebooks import NUMBERED
-from tests.browser.test_pages import Watched
+from tests.browser.watched import Watched
 from tools import notebooks
 
 # nbconvert's own template asks for these two; a view needs neither.

@@ -1,123 +1,111 @@
 """Every page in a real browser with the network closed: over http and from a file."""
 
 import re
-import time
 
 import pytest
 
 from tests.book.test_book import CHAPTERS, MADE, PAGES
+from tests.browser.watched import DESKTOP, Watched
 
 WIDTHS = (1280, 375)
 THEMES = ("light", "dark")
 PAPER = {"width": 680, "height": 960}
+# Pictures load lazily: ask for all, as one does who walks down the page.
+LOAD_PICTURES = """async () => {
+    for (const image of document.images) {
+        image.loading = "eager";
+        await image.decode();
+    }
+}"""
+# For each view: is it alive, how many controls has it, are its tables folded?
+VIEWS = """() => [...document.querySelectorAll(".aos-view")].map((view) => [
+    view.dataset.live !== undefined,
+    view.querySelectorAll(".live [data-control]").length > 0,
+    view.querySelector("details[open]") === null,
+])"""
 
 
-class Watched:
-    """A browser page that notes whatever goes wrong on it."""
-
-    def __init__(self, browser, origin):
-        self.context = browser.new_context(viewport={"width": 1280, "height": 900})
-        self.page = self.context.new_page()
-        self.wrong = []
-        self.page.route(lambda url: not url.startswith(origin), self._refuse)
-        self.page.on("requestfailed", lambda r: self.wrong.append(f"failed: {r.url}"))
-        self.page.on("pageerror", lambda error: self.wrong.append(f"error: {error}"))
-        self.page.on("response", self._answered)
-        self.page.on("console", self._said)
-
-    def _refuse(self, route):
-        self.wrong.append(f"external: {route.request.url}")
-        route.abort()
-
-    def _answered(self, response):
-        if response.status >= 400:
-            self.wrong.append(f"{response.status}: {response.url}")
-
-    def _said(self, message):
-        if message.type in ("error", "warning"):
-            self.wrong.append(f"console: {message.text}")
-
-
-@pytest.fixture(params=["http", "file"])
-def watched(request, chromium, site):
-    if request.param == "http":
-        origin = request.getfixturevalue("site_over_http")
-    else:
-        origin = site.as_uri()
+@pytest.fixture(scope="module", params=["http", "file"])
+def one_page(request, chromium, site):
+    """A page in which a module's tests look at the site, one after the other."""
+    over_http = request.param == "http"
+    origin = request.getfixturevalue("site_over_http") if over_http else site.as_uri()
     watched = Watched(chromium, origin)
-    watched.origin = origin
     yield watched
-    watched.context.close()
+    watched.close()
 
 
-@pytest.mark.parametrize("path", [*PAGES, *MADE])
-def test_a_page_works_without_a_network(watched, path):
+@pytest.fixture
+def watched(one_page):
+    one_page.start_anew()
+    return one_page
+
+
+def visit(watched, path):
+    """Open a page of the site, and wait for its formulas and pictures."""
     page = watched.page
-    # Each page is tried in both themes and in both ways, but not in all four pairs.
-    theme = "dark" if watched.origin.startswith("file:") else "light"
-    page.emulate_media(color_scheme=theme)
     page.goto(f"{watched.origin}/{path}.html", wait_until="load")
-    assert page.evaluate("document.documentElement.dataset.theme") == theme
     if page.locator(".math").count():
         page.wait_for_selector("mjx-container", state="attached")
     assert page.locator("mjx-merror").count() == 0
+    page.evaluate(LOAD_PICTURES)
+
+
+def assert_fits(page, theme):
+    """In its theme, a page is nowhere wider than the screen."""
+    page.locator(f'html[data-theme="{theme}"]').wait_for(timeout=5_000)
     for width in WIDTHS:
-        page.set_viewport_size({"width": width, "height": 900})
-        # Pictures load lazily: walk down the page.
-        page.evaluate(
-            """async () => {
-                for (const image of document.images) {
-                    image.loading = "eager";
-                    await image.decode();
-                }
-            }"""
-        )
+        page.set_viewport_size(DESKTOP | {"width": width})
         overflow = page.evaluate("document.documentElement.scrollWidth - innerWidth")
         assert overflow <= 0, f"{overflow} pixels too wide at {width} ({theme})"
+
+
+def assert_views_are_alive(page):
+    views = page.evaluate(VIEWS)
+    assert views
+    assert [view for view in views if view != [True, True, True]] == []
+
+
+@pytest.mark.parametrize("one_page", ["file"], indirect=True)
+@pytest.mark.parametrize("path", [*PAGES, *MADE])
+def test_one_visit_of_a_page(watched, path):
+    """Both themes, both widths, its views, and a chapter on paper."""
+    visit(watched, path)
+    for theme in THEMES:
+        watched.page.emulate_media(color_scheme=theme)
+        assert_fits(watched.page, theme)
+    if path in CHAPTERS:
+        assert_views_are_alive(watched.page)
+        assert_prints_well(watched.page)
     assert watched.wrong == []
 
 
-@pytest.mark.parametrize("path", CHAPTERS)
-def test_every_view_of_a_chapter_is_alive(watched, path):
-    watched.page.goto(f"{watched.origin}/{path}.html", wait_until="load")
-    views = watched.page.locator(".aos-view")
-    assert views.count() > 0
-    for view in views.all():
-        assert view.get_attribute("data-live") is not None
-        assert view.locator(".live [data-control]").count() > 0
-        assert view.locator("details[open]").count() == 0
+@pytest.mark.slow
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("path", [*PAGES, *MADE])
+def test_a_page_opened_in_either_way_and_theme(watched, path, theme):
+    watched.page.emulate_media(color_scheme=theme)
+    visit(watched, path)
+    assert_fits(watched.page, theme)
+    if path in CHAPTERS:
+        assert_views_are_alive(watched.page)
+        assert_prints_well(watched.page)
     assert watched.wrong == []
 
 
-@pytest.mark.parametrize("path", CHAPTERS)
-def test_without_scripts_a_view_shows_its_numbers(chromium, site, path):
+@pytest.fixture(scope="module")
+def without_scripts(chromium):
+    """A page that runs no script."""
     context = chromium.new_context(java_script_enabled=False)
-    page = context.new_page()
-    page.goto(f"{site.as_uri()}/{path}.html")
-    for view in page.locator(".aos-view").all():
-        assert re.search(r"\d", view.locator("table").first.inner_text())
+    yield context.new_page()
     context.close()
 
 
-def test_the_model_in_the_page_answers_within_a_second_and_a_half(
-    chromium, site_over_http
-):
-    taken = []
-    for _ in range(3):
-        page = chromium.new_page()
-        started = time.perf_counter()
-        page.goto(
-            f"{site_over_http}/chapters/09_transformer_block.html", wait_until="commit"
-        )
-        button = page.locator('[data-module="model_in_the_page"] [data-control="one"]')
-        button.wait_for()
-        story = page.locator('[data-module="model_in_the_page"] [data-value="story"]')
-        before = story.inner_text()
-        button.click()
-        assert story.inner_text() != before
-        taken.append(time.perf_counter() - started)
-        page.close()
-    assert min(taken) < 1.5
+@pytest.mark.parametrize("path", CHAPTERS)
+def test_without_scripts_a_view_shows_its_numbers(without_scripts, site, path):
+    without_scripts.goto(f"{site.as_uri()}/{path}.html")
+    for view in without_scripts.locator(".aos-view").all():
+        assert re.search(r"\d", view.locator("table").first.inner_text())
 
 
 def test_pages_and_site_are_small(site):
@@ -217,13 +205,9 @@ def test_the_buttons_above_a_chapter_work(watched):
     assert watched.wrong == []
 
 
-@pytest.mark.parametrize(
-    ("path", "theme"), [(CHAPTERS[0], "light"), *((path, "dark") for path in CHAPTERS)]
-)
-def test_on_paper_a_chapter_is_its_text_in_dark_ink(chromium, site, path, theme):
-    context = chromium.new_context(color_scheme=theme, viewport=PAPER)
-    page = context.new_page()
-    page.goto(f"{site.as_uri()}/{path}.html")
+def assert_prints_well(page):
+    """On paper a chapter is its text in dark ink, with every view."""
+    page.set_viewport_size(PAPER)
     page.emulate_media(media="print")
     for hidden in (
         ".bd-sidebar-primary",
@@ -250,7 +234,6 @@ def test_on_paper_a_chapter_is_its_text_in_dark_ink(chromium, site, path, theme)
         "all => all.filter((one) => one.scrollWidth > one.clientWidth + 1).length"
     )
     assert cut == 0
-    context.close()
 
 
 def style(locator, name):

@@ -24,18 +24,18 @@ def test_scores_weights_and_context_follow_the_query(show_views, key, times, mov
     query = (torch.tensor([0.4, 0.6]) + torch.tensor(moved)).clamp(-2, 2)
     scores = KEYS @ query
     weights = scores.softmax(0)
+    values = shown.values()
     for i in range(3):
-        assert shown.number(f"score {i}") == pytest.approx(float(scores[i]), abs=0.0051)
-        assert shown.number(f"weight {i}") == pytest.approx(
-            float(weights[i]), abs=0.0051
-        )
+        score, weight = float(scores[i]), float(weights[i])
+        assert values.number(f"score {i}") == pytest.approx(score, abs=0.0051)
+        assert values.number(f"weight {i}") == pytest.approx(weight, abs=0.0051)
     x, y = (weights @ KEYS).tolist()
     best = NAMES[scores.argmax()]
-    assert f"context is ({x:z.2f}, {y:z.2f})" in shown.value("sentence")
-    assert f"hand over \u2068{best}\u2069 alone" in shown.value("sentence")
+    assert f"context is ({x:z.2f}, {y:z.2f})" in values["sentence"]
+    assert f"hand over \u2068{best}\u2069 alone" in values["sentence"]
     x, y = query.tolist()
     place = f"Query ({x:z.2f}, {y:z.2f}), length {query.norm():.2f}"
-    assert shown.value("place") == place
+    assert values["place"] == place
     assert shown.moved == shown.controls()
 
 
@@ -80,7 +80,8 @@ def test_with_never_wins(show_views):
     for key, times in (*around, ("ArrowUp", 5)):  # around, then through the middle
         for _ in range(times):
             shown.press("query", key, 5)
-            won |= {i for i in range(5) if shown.value(f"maximum {i}") == "1"}
+            values = shown.values()
+            won |= {i for i in range(5) if values[f"maximum {i}"] == "1"}
     assert won == {0, 1, 3, 4}
 
 

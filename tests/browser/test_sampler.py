@@ -98,11 +98,12 @@ def test_draws_come_as_often_as_they_should(page):
 
 def assert_shows(shown, logits=LOGITS, **options):
     expected = next_probabilities(logits, **options)
+    values = shown.values()
     for i, p in enumerate(expected.tolist()):
-        assert shown.number(f"probability {i}") == pytest.approx(p, abs=CLOSE), options
-        assert shown.value(f"count {i}") == "0"
-        assert shown.value(f"share {i}") == ""
-    sentence = shown.value("sentence")
+        assert values.number(f"probability {i}") == pytest.approx(p, abs=CLOSE), options
+        assert values[f"count {i}"] == "0"
+        assert values[f"share {i}"] == ""
+    sentence = values["sentence"]
     if options.get("temperature") == 0:
         assert "takes all" in sentence
         return
@@ -148,7 +149,8 @@ def test_every_stop_of_top_p_keeps_what_helpers_keeps(show_views):
 
 
 def read_counts(shown):
-    return torch.tensor([int(shown.value(f"count {i}")) for i in range(5)])
+    values = shown.values()
+    return torch.tensor([int(values[f"count {i}"]) for i in range(5)])
 
 
 def test_draws_are_counted_against_the_probabilities(show_views):
@@ -166,11 +168,12 @@ def test_draws_are_counted_against_the_probabilities(show_views):
     assert counts.sum() == 1001
     assert (counts[3:] == 0).all()
     shares = counts / 1001
+    values = shown.values()
     for i in range(5):
-        assert shown.number(f"share {i}") == pytest.approx(float(shares[i]), abs=CLOSE)
+        assert values.number(f"share {i}") == pytest.approx(float(shares[i]), abs=CLOSE)
     assert (shares - expected).abs().max() < 0.06
     gap = float((shares - expected).abs().max())
-    sentence = shown.value("sentence")
+    sentence = values["sentence"]
     assert "1,001 draws so far" in sentence
     assert float(sentence.split("farther than ")[1].split()[0]) == pytest.approx(
         gap, abs=CLOSE

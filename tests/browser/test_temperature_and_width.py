@@ -40,16 +40,17 @@ class Expected:
 
     def compare(self, shown):
         spread = float(self.every_score.std())
-        assert shown.number("spread") == pytest.approx(spread, abs=0.0055)
-        assert shown.number("entropy") == pytest.approx(self.entropy, abs=1e-3)
-        assert shown.number("norm") == pytest.approx(self.norm, abs=5e-4)
+        values = shown.values()
+        assert values.number("spread") == pytest.approx(spread, abs=0.0055)
+        assert values.number("entropy") == pytest.approx(self.entropy, abs=1e-3)
+        assert values.number("norm") == pytest.approx(self.norm, abs=5e-4)
         for j in range(S):
             score, weight = float(self.scores[j]), float(self.weights[j])
-            assert shown.number(f"score {j}") == pytest.approx(score, abs=0.0055)
-            assert shown.number(f"weight {j}") == pytest.approx(weight, abs=5e-4)
-        sentence = shown.value("sentence")
+            assert values.number(f"score {j}") == pytest.approx(score, abs=0.0055)
+            assert values.number(f"weight {j}") == pytest.approx(weight, abs=5e-4)
         found = re.search(
-            r"over ([\d.]+) of 5 keys; key (\d) gets .* ([\d.]+)\.$", sentence
+            r"over ([\d.]+) of 5 keys; key (\d) gets .* ([\d.]+)\.$",
+            values["sentence"],
         )
         assert float(found[1]) == pytest.approx(math.exp(self.entropy), abs=0.055)
         assert int(found[2]) == int(self.weights.argmax()) + 1
@@ -96,10 +97,12 @@ def test_a_temperature_of_root_d_does_what_the_division_does(show_views, vectors
     names = ["spread", "entropy", "norm", *(f"weight {j}" for j in range(S))]
     shown.press("width", "ArrowRight", 3)  # 16
     shown.press("temperature", "ArrowRight", 2)  # 4
-    by_temperature = [shown.value(name) for name in names]
+    by_temperature = shown.values()
     shown.press("temperature", "ArrowLeft", 2)
     shown.press("divided", "Space")
-    assert [shown.value(name) for name in names] == by_temperature
+    by_division = shown.values()
+    for name in names:
+        assert by_division[name] == by_temperature[name]
 
 
 def test_scores_outside_the_picture_are_counted(show_views):

@@ -18,13 +18,14 @@ CLOSE = 0.0051  # shown with two decimals
 
 
 def assert_shows(shown, step, kept):
-    assert shown.number("loss") == pytest.approx(LOSSES[step], abs=CLOSE)
-    assert shown.number("kept") == STEPS[kept]
+    values = shown.values()
+    assert values.number("loss") == pytest.approx(LOSSES[step], abs=CLOSE)
+    assert values.number("kept") == STEPS[kept]
     for i in range(T):
         for j in range(T):
             expected = pytest.approx(float(MAPS[kept, i, j]), abs=CLOSE)
-            assert shown.number(f"weight {i} {j}") == expected
-    sentence = shown.value("sentence")
+            assert values.number(f"weight {i} {j}") == expected
+    sentence = values["sentence"]
     assert f"At step {step} the loss is {LOSSES[step]:.2f}." in sentence
     moved = (MAPS[kept] - MAPS[0]).abs()
     if kept == 0:

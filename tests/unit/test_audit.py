@@ -344,7 +344,9 @@ FAILING = [
 ]
 
 
-@pytest.mark.parametrize(("layer", "lines"), FAILING, ids=lambda value: str(value))
+@pytest.mark.parametrize(
+    ("layer", "lines"), FAILING, ids=[layer.__name__ for layer, _ in FAILING]
+)
 def test_a_wrong_layer_fails_on_its_lines(layer, lines):
     torch.manual_seed(1)
     found = checks.audit(layer(), D_IN, T)

@@ -1,0 +1,49 @@
+"""A page that the network can't reach, and that notes whatever goes wrong on it."""
+
+import re
+
+DESKTOP = {"width": 1280, "height": 900}
+
+
+class Watched:
+    """A browser page; only what lies below ``origin`` is answered."""
+
+    def __init__(self, browser, origin):
+        self.origin = origin
+        self.context = browser.new_context(viewport=DESKTOP)
+        self.page = self.context.new_page()
+        self.wrong = []
+        elsewhere = re.compile(f"^(?!{re.escape(origin)})")
+        self.page.route(elsewhere, self._refuse)
+        self.page.on("requestfailed", lambda r: self.wrong.append(f"failed: {r.url}"))
+        self.page.on("pageerror", lambda error: self.wrong.append(f"error: {error}"))
+        self.page.on("response", self._answered)
+        self.page.on("console", self._said)
+        self.page.on("dialog", self._asked)
+
+    def start_anew(self):
+        """Let the next test find the page as the first one did."""
+        self.page.set_viewport_size(DESKTOP)
+        self.page.emulate_media(media="screen", color_scheme="light")
+        self.page.mouse.move(0, 0)
+        self.wrong.clear()
+
+    def close(self):
+        """Close the page and all that belongs to it."""
+        self.context.close()
+
+    def _refuse(self, route):
+        self.wrong.append(f"external: {route.request.url}")
+        route.abort()
+
+    def _answered(self, response):
+        if response.status >= 400:
+            self.wrong.append(f"{response.status}: {response.url}")
+
+    def _said(self, message):
+        if message.type in ("error", "warning"):
+            self.wrong.append(f"console: {message.text}")
+
+    def _asked(self, dialog):
+        self.wrong.append(f"dialog: {dialog.message}")
+        dialog.dismiss()

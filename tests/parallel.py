@@ -1,0 +1,44 @@
+"""A pytest plugin: how the tests are spread over worker processes.
+
+Each file goes to one worker as a whole, so that a notebook keeps its kernel and a
+module its fixtures. ``-n 0`` runs everything in one process, ``-n 8`` in eight.
+"""
+
+import os
+
+import pytest
+
+MOST_WORKERS = 4  # each takes a gigabyte of memory with its kernel and its browser
+# What lasts longest starts first: else one worker is left with it at the end. The two
+# at the top also need the built book from the start, or don't need it at all.
+FIRST = [
+    "tests/browser/test_pages.py",
+    "chapters/09_transformer_block.ipynb",
+]
+
+
+def pytest_configure():
+    """One thread for each process: the workers share the cores already."""
+    os.environ["OMP_NUM_THREADS"] = "1"
+
+
+def pytest_xdist_auto_num_workers(config):
+    """One worker for each core, but no more than files; a single file needs none."""
+    files = {argument.partition("::")[0] for argument in config.args}
+    most = MOST_WORKERS
+    if all(file.endswith((".py", ".ipynb")) for file in files):
+        most = min(most, len(files))
+    workers = min(most, os.cpu_count() or 1)
+    return workers if workers > 1 else 0
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items):
+    """Files in the order of FIRST, then all others as they come."""
+    places = {file: place for place, file in enumerate(FIRST)}
+    items.sort(key=lambda item: places.get(file_of(item), len(FIRST)))
+
+
+def file_of(item):
+    """A test's file, as pytest names it."""
+    return item.nodeid.partition("::")[0]
