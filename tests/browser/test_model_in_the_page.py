@@ -29,6 +29,7 @@ def loaded():
     return story_model.load_story_model()
 
 
+@functools.cache
 def shown_model():
     """The view as the chapter shows it."""
     model, tokenizer = loaded()

@@ -36,6 +36,7 @@ def exported(chromium, tmp_path):
         assert others == [BLOCKED] * len(ASKED_FOR)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", NUMBERED, ids=lambda path: path.stem)
 def test_every_view_of_an_exported_chapter_is_alive(exported, path):
     page = exported(path)

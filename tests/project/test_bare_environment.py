@@ -112,6 +112,7 @@ def test_a_bound_that_colab_does_not_meet_is_named():
     ]
 
 
+@pytest.mark.slow
 def test_the_setup_cell_is_quick_in_a_bare_environment(tmp_path):
     """Beyond pip's own work; the same process then imports the book, so no restart."""
     python, packages = bare_environment(tmp_path / "bare")

@@ -15,6 +15,8 @@ WRONG = "def my_causal_mask(T):\n    return ~attention.causal_mask(T)"
 BROKEN = "def my_causal_mask(T)\n    return 1"
 CHECK = "checks.causal_mask(my_causal_mask)"
 
+slow = pytest.mark.slow  # runs notebooks
+
 
 def hand_in(folder, *sources, name="ada.ipynb"):
     """A notebook of these cells, saved as one that nobody ran."""
@@ -36,6 +38,7 @@ def run(folder):
     )
 
 
+@slow
 def test_each_check_gets_a_line(tmp_path):
     cells = [BROKEN, CHECK, RIGHT, CHECK, WRONG, CHECK, "checks.causal_mask(solved)"]
     path = hand_in(tmp_path, SETUP, *cells)
@@ -50,6 +53,7 @@ def test_each_check_gets_a_line(tmp_path):
     assert path.read_bytes() == before
 
 
+@slow
 def test_a_cell_that_never_ends_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr(notebooks, "CELL_TIMEOUT_SECONDS", 3)
     path = hand_in(tmp_path, "while True:\n    pass", CHECK)
@@ -60,6 +64,7 @@ def test_a_cell_that_never_ends_is_named(tmp_path, monkeypatch):
     ]
 
 
+@slow
 def test_a_cell_that_ends_its_process_is_named(tmp_path):
     path = hand_in(tmp_path, "import os; os._exit(1)", CHECK)
     assert hand_ins.report(path).split("\n")[1:] == [
@@ -78,6 +83,7 @@ def test_a_file_that_is_no_notebook_is_named(tmp_path, content):
     assert line.startswith("  ✗ no notebook: ")
 
 
+@slow
 def test_a_folder_is_reported_notebook_by_notebook(tmp_path):
     hand_in(tmp_path, SETUP, RIGHT, CHECK, name="ada.ipynb")
     (tmp_path / "bob" / ".ipynb_checkpoints").mkdir(parents=True)

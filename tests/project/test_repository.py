@@ -12,6 +12,7 @@ from tools.repository import badges, check_repository, moved, settings
 
 URL = "https://github.com/someone/some-book"
 OWN = settings()
+slow = pytest.mark.slow  # copies the whole book
 # What explains the placeholder, or tests it, keeps it.
 EXPLAINS = ("tools/", "_ext/", "tests/", "README.md", "CONTRIBUTING.md", "_config.yml")
 
@@ -48,6 +49,7 @@ def differing(before, after):
     return {path for path in {*before, *after} if before.get(path) != after.get(path)}
 
 
+@slow
 def test_setting_the_address_changes_every_place_and_nothing_else(book):
     before = contents(book)
     run_once = run(book, "set", URL)
@@ -104,6 +106,7 @@ def test_another_form_of_address_is_refused(url):
         Address.parse(url)
 
 
+@slow
 def test_the_command_refuses_an_address_in_one_line(book):
     before = contents(book)
     refused = run(book, "set", "https://gitlab.com/someone/some-book")
@@ -154,6 +157,7 @@ def test_a_book_written_for_another_repository_is_not_published():
         check_repository(f"{URL}/x")
 
 
+@slow
 @pytest.mark.parametrize("name", ["CITATION.cff", "chapters/bug_museum.ipynb"])
 def test_a_file_that_names_another_repository_is_found(book, name):
     text = (book / name).read_text(encoding="utf-8")
@@ -163,6 +167,7 @@ def test_a_file_that_names_another_repository_is_found(book, name):
     assert refused.stderr.startswith(f"{name}: {OWN['url']} doesn't stand there; ")
 
 
+@slow
 def test_an_address_edited_by_hand_does_not_leave_the_others_behind(book):
     config = (book / "_config.yml").read_text(encoding="utf-8")
     config = config.replace(OWN["url"], URL)
@@ -177,6 +182,7 @@ def test_a_release_under_another_tag_than_the_books_is_not_published():
         check_repository(OWN["url"], "v99")
 
 
+@slow
 def test_the_command_refuses_to_publish_in_one_line(book):
     refused = run(book, "check", URL)
     assert refused.returncode == 1

@@ -1,0 +1,39 @@
+"""How the tests are spread over workers."""
+
+import os
+from types import SimpleNamespace
+
+import pytest
+
+from tests import ROOT, parallel
+
+
+def test_what_starts_first_is_there():
+    assert [file for file in parallel.FIRST if not (ROOT / file).is_file()] == []
+
+
+@pytest.mark.parametrize(
+    ("cores", "arguments", "workers"),
+    [
+        (1, ["tests", "chapters"], 0),
+        (2, ["tests", "chapters"], 2),
+        (64, ["tests"], parallel.MOST_WORKERS),
+        (2, ["tests/unit/test_batches.py"], 0),
+        (2, ["tests/unit/test_batches.py::one", "tests/unit/test_batches.py::two"], 0),
+        (4, ["tests/unit/test_batches.py", "chapters/09.ipynb"], 2),
+    ],
+)
+def test_workers_are_as_many_as_can_be_busy(monkeypatch, cores, arguments, workers):
+    monkeypatch.setattr(os, "cpu_count", lambda: cores)
+    found = parallel.pytest_xdist_auto_num_workers(SimpleNamespace(args=arguments))
+    assert found == workers
+
+
+def test_long_files_come_first_and_the_others_keep_their_order():
+    files = ["tests/a.py", parallel.FIRST[1], "tests/b.py", parallel.FIRST[0]]
+    items = [SimpleNamespace(nodeid=f"{file}::test") for file in files]
+    parallel.pytest_collection_modifyitems(items)
+    assert [parallel.file_of(item) for item in items] == [
+        *parallel.FIRST[:2],
+        *("tests/a.py", "tests/b.py"),
+    ]
