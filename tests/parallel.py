@@ -22,6 +22,7 @@ def pytest_configure():
     os.environ["OMP_NUM_THREADS"] = "1"
 
 
+@pytest.hookimpl(tryfirst=True)  # before the one of pytest-xdist itself
 def pytest_xdist_auto_num_workers(config):
     """One worker for each core, but no more than files; a single file needs none."""
     files = {argument.partition("::")[0] for argument in config.args}
