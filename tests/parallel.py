@@ -9,11 +9,17 @@ import os
 import pytest
 
 MOST_WORKERS = 4  # each takes a gigabyte of memory with its kernel and its browser
-# What lasts longest starts first: else one worker is left with it at the end. The two
-# at the top also need the built book from the start, or don't need it at all.
+# What lasts longest starts first: else one worker is left with it at the end. Two that
+# begin with the built book don't follow each other: one would wait for it.
 FIRST = [
+    "tests/browser/test_jupyterlab.py",
+    "tests/project/test_bare_environment.py",
+    "tests/unit/test_experiments.py",
     "tests/browser/test_pages.py",
     "chapters/09_transformer_block.ipynb",
+    "tests/unit/test_checks.py",
+    "tests/browser/test_model_in_the_page.py",
+    "tests/unit/test_generation.py",
 ]
 
 
