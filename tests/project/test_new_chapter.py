@@ -43,7 +43,7 @@ def copy(tmp_path_factory):
 @pytest.mark.slow
 def test_a_new_chapter_passes_every_test(copy):
     tests = ["tests/book/test_notebooks.py", "tests/book/test_exercises.py"]
-    options = ["-v", "-p", "no:cacheprovider", "-k", CONCERNED]
+    options = ["-v", "-n", "0", "-p", "no:cacheprovider", "-k", CONCERNED]
     chapter = f"chapters/{NAME}.ipynb"
     done = run("-m", "pytest", *tests, chapter, *options, cwd=copy)
     assert done.returncode == 0, done.stdout
