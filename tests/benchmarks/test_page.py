@@ -1,8 +1,10 @@
 """What must be quick enough in the page: seconds, measured in a real browser.
 
-The best of a few attempts counts, because other tests run beside these.
+The best of a few attempts counts, because other tests run beside these. Where more
+programs wait for a core than run on it, seconds say nothing of the page.
 """
 
+import os
 import time
 from types import SimpleNamespace
 
@@ -11,6 +13,7 @@ import pytest
 from tests.browser.test_model_in_the_page import in_the_page
 
 pytestmark = pytest.mark.slow
+MOST_LOAD = 2  # programs for each core, on the average of a minute
 ATTEMPTS = 5
 CHARACTERS_A_SECOND = 800
 SECONDS_TO_ANSWER = 1.5
@@ -30,6 +33,9 @@ return (performance.now() - began) / 1000;
 
 @pytest.fixture
 def page(chromium):
+    """A page on a machine that has time for it."""
+    if hasattr(os, "getloadavg") and os.getloadavg()[0] > MOST_LOAD * os.cpu_count():
+        pytest.skip("this machine is too busy to measure seconds")
     page = chromium.new_page()
     yield page
     page.close()
