@@ -1,4 +1,4 @@
-import { attentionMap } from "./attention_map.js";
+import { attentionMap } from "./shared/attention_map.js";
 
 /** The weights of a model that has run: layers, heads, queries, keys. */
 export function render({ state, el }) {

@@ -1,14 +1,31 @@
-import { COLOURS, fixed, h, isolated, matmul, menu, scroll, slider, softmax, sum, transpose } from "./lib.js";
+import {
+  COLOURS,
+  fixed,
+  h,
+  isolated,
+  matmul,
+  menu,
+  mixed,
+  scroll,
+  slider,
+  softmax,
+  sum,
+  transpose,
+} from "./shared/lib.js";
 
 // True = query t may attend to key s.
 const MASKS = {
   none: () => true,
   causal: (t, s) => s <= t,
   "sliding window": (t, s, size) => s <= t && s > t - size,
-  padding: (t, s, size) => s < size,
+  padding: (_t, s, size) => s < size,
   prefix: (t, s, size) => s <= t || s < size,
 };
-const SIZES = { "sliding window": "words in the window", padding: "real words", prefix: "words in the prefix" };
+const SIZES = {
+  "sliding window": "words in the window",
+  padding: "real words",
+  prefix: "words in the prefix",
+};
 const OWN = "your own";
 const NOBODY = "no word";
 const NEUTRAL = "#56B4E9";
@@ -19,9 +36,14 @@ const HIGH = "padding: 0.25rem 0.3rem"; // as high as the rows of the grid
 /** A mask that is chosen or painted, its weights, and the contexts that a word moves. */
 export function render({ state, el }) {
   const T = state.words.length;
-  const sizes = { "sliding window": Math.min(3, T), padding: Math.max(1, T - 2), prefix: Math.min(2, T) };
+  const sizes = {
+    "sliding window": Math.min(3, T),
+    padding: Math.max(1, T - 2),
+    prefix: Math.min(2, T),
+  };
   let kind = "causal";
   let mask = maskOf(kind, T);
+  /** @type {number | null} */
   let replaced = null;
 
   const sized = h("span");
@@ -30,7 +52,7 @@ export function render({ state, el }) {
   const grid = weightsGrid(T, (t, s) => {
     mask = mask.map((row, i) => row.map((may, j) => (i === t && j === s ? !may : may)));
     choose(OWN);
-    masks.querySelector("select").value = OWN;
+    /** @type {HTMLSelectElement} */ (masks.querySelector("select")).value = OWN;
   });
 
   const show = () => {
@@ -38,14 +60,25 @@ export function render({ state, el }) {
     const words = state.words.map((word, t) => (t === replaced ? state.replacementWord : word));
     const before = attend(state, state.inputs, mask);
     const now = attend(state, inputs, mask);
-    const changes = replaced === null ? null : now.contexts.map((row, t) => row && farthest(row, before.contexts[t]));
+    const changes =
+      replaced === null
+        ? null
+        : now.contexts.map((row, t) => row && farthest(row, before.contexts[t]));
     grid.show(now.weights, mask, words);
     numbers.replaceChildren(contextTable(now, words, changes));
     sentence.textContent = [
-      `${describe(kind, sizes[kind], T)} ${sum(mask.flat().map(Number))} of ${T * T} pairs may attend.`,
-      ...words.filter((_, t) => !now.weights[t]).map((word) =>
-        `Row ${isolated(word)} may attend to nothing: softmax would divide 0 by 0, so it has no weights and no context.`),
-      changes ? movement(state, words, changes, replaced) : "Replace a word to see which contexts move.",
+      describe(kind, sizes[kind], T),
+      `${sum(mask.flat().map(Number))} of ${T * T} pairs may attend.`,
+      ...words
+        .filter((_, t) => !now.weights[t])
+        .map(
+          (word) =>
+            `Row ${isolated(word)} may attend to nothing: softmax would divide 0 by 0, ` +
+            "so it has no weights and no context.",
+        ),
+      changes
+        ? movement(state, words, changes, replaced)
+        : "Replace a word to see which contexts move.",
     ].join(" ");
   };
   const choose = (name) => {
@@ -54,18 +87,32 @@ export function render({ state, el }) {
     sized.replaceChildren(...(kind in SIZES ? [sizeSlider()] : []));
     show();
   };
-  const sizeSlider = () => slider({
-    name: "size", label: SIZES[kind], min: 1, max: T, value: sizes[kind],
-    change: (size) => {
-      sizes[kind] = size;
-      mask = maskOf(kind, T, size);
-      show();
-    },
+  const sizeSlider = () =>
+    slider({
+      name: "size",
+      label: SIZES[kind],
+      min: 1,
+      max: T,
+      value: sizes[kind],
+      change: (size) => {
+        sizes[kind] = size;
+        mask = maskOf(kind, T, size);
+        show();
+      },
+    });
+  const masks = menu({
+    name: "mask",
+    label: "mask",
+    options: [...Object.keys(MASKS), OWN],
+    value: kind,
+    change: choose,
   });
-  const masks = menu({ name: "mask", label: "mask", options: [...Object.keys(MASKS), OWN], value: kind, change: choose });
   const places = [NOBODY, ...state.words.map((word, t) => `${t}: ${word}`)];
   const replacing = menu({
-    name: "word", label: "replace", options: places, value: NOBODY,
+    name: "word",
+    label: "replace",
+    options: places,
+    value: NOBODY,
     change: (place) => {
       replaced = place === NOBODY ? null : places.indexOf(place) - 1;
       show();
@@ -74,14 +121,21 @@ export function render({ state, el }) {
   replacing.append(` by ${isolated(state.replacementWord)}`);
   el.append(
     h("div", { class: "controls" }, masks, sized, replacing),
-    h("p", { class: "note" }, "Paint: click a cell, or move there with the arrow keys and press Space."),
+    h(
+      "p",
+      { class: "note" },
+      "Paint: click a cell, or move there with the arrow keys and press Space.",
+    ),
     h("div", { class: "panels" }, grid.element, numbers),
-    sentence);
+    sentence,
+  );
   choose(kind);
 }
 
 function maskOf(kind, T, size) {
-  return Array.from({ length: T }, (_, t) => Array.from({ length: T }, (_, s) => MASKS[kind](t, s, size)));
+  return Array.from({ length: T }, (_, t) =>
+    Array.from({ length: T }, (_, s) => MASKS[kind](t, s, size)),
+  );
 }
 
 /** The weights and contexts of one head; null for a row that may attend to nothing. */
@@ -89,7 +143,10 @@ function attend({ W_query, W_key, W_value }, inputs, mask) {
   const [queries, keys, values] = [W_query, W_key, W_value].map((matrix) => matmul(inputs, matrix));
   const scale = Math.sqrt(queries[0].length);
   const weights = matmul(queries, transpose(keys)).map((scores, t) =>
-    (mask[t].includes(true) ? softmax(scores.map((score, s) => (mask[t][s] ? score / scale : -Infinity))) : null));
+    mask[t].includes(true)
+      ? softmax(scores.map((score, s) => (mask[t][s] ? score / scale : -Infinity)))
+      : null,
+  );
   return { weights, contexts: weights.map((row) => row && matmul([row], values)[0]) };
 }
 
@@ -102,7 +159,10 @@ function describe(kind, size, T) {
     none: "No mask: every word sees every word;",
     causal: "Causal: each word sees itself and those before it;",
     "sliding window": `Sliding window: each word sees itself and at most ${size - 1} before it;`,
-    padding: size < T ? `Padding: words from position ${size} on are filler that nobody sees;` : "Padding: no word is filler here;",
+    padding:
+      size < T
+        ? `Padding: words from position ${size} on are filler that nobody sees;`
+        : "Padding: no word is filler here;",
     prefix: `Prefix: each word sees the first ${size}, itself and those before it;`,
     [OWN]: "Your own mask:",
   }[kind];
@@ -113,11 +173,16 @@ function movement(state, words, changes, replaced) {
   const moved = words.filter((_, t) => hasMoved(changes[t]));
   const earlier = changes.slice(0, replaced).filter((change) => change !== null);
   const leak = Math.max(0, ...earlier);
-  const start = `With ${isolated(state.replacementWord)} in place of ${isolated(state.words[replaced])}, ${moved.length} of ` +
-    `${words.length} contexts ${moved.length === 1 ? "moves" : "move"}${moved.length ? `: ${moved.map(isolated).join(", ")}` : ""}.`;
+  const [now, before] = [state.replacementWord, state.words[replaced]].map(isolated);
+  const names = moved.length ? `: ${moved.map(isolated).join(", ")}` : "";
+  const start =
+    `With ${now} in place of ${before}, ${moved.length} of ${words.length} contexts ` +
+    `${moved.length === 1 ? "moves" : "move"}${names}.`;
   if (!earlier.length) return start;
-  return `${start} In the rows before it, the largest change is ${fixed(leak, 4)}: ` +
-    (hasMoved(leak) ? "they see the future." : "they do not see it.");
+  return (
+    `${start} In the rows before it, the largest change is ${fixed(leak, 4)}: ` +
+    (hasMoved(leak) ? "they see the future." : "they do not see it.")
+  );
 }
 
 /** Whether a change shows in four decimals. */
@@ -131,9 +196,22 @@ function hasMoved(change) {
 function weightsGrid(T, toggle) {
   let at = [0, 0];
   const range = [...Array(T).keys()];
-  const boxes = range.map(() => range.map(() => h("span", { role: "checkbox", tabindex: -1, style: "display: block; padding: 0.25rem 0.2rem; min-width: 2.3rem; text-align: center; cursor: pointer" })));
+  const boxes = range.map(() =>
+    range.map(() =>
+      h("span", {
+        role: "checkbox",
+        tabindex: -1,
+        style:
+          "display: block; padding: 0.25rem 0.2rem; min-width: 2.3rem; " +
+          "text-align: center; cursor: pointer",
+      }),
+    ),
+  );
   const cells = boxes.map((row) => row.map((box) => h("td", { style: "padding: 0" }, box)));
-  const heads = { keys: range.map(() => h("th", { scope: "col", class: "keys", style: NARROW })), queries: range.map(() => h("th", { scope: "row", class: "queries", style: NARROW })) };
+  const heads = {
+    keys: range.map(() => h("th", { scope: "col", class: "keys", style: NARROW })),
+    queries: range.map(() => h("th", { scope: "row", class: "queries", style: NARROW })),
+  };
   const go = (t, s) => {
     boxes[at[0]][at[1]].tabIndex = -1;
     delete boxes[at[0]][at[1]].dataset.control;
@@ -142,37 +220,57 @@ function weightsGrid(T, toggle) {
     boxes[t][s].dataset.control = "cell";
   };
   go(0, 0);
-  cells.forEach((row, t) => row.forEach((cell, s) => cell.addEventListener("click", () => {
-    go(t, s);
-    boxes[t][s].focus();
-    toggle(t, s);
-  })));
-  const table = h("table", {
-    role: "grid", "aria-label": "Weights: a row for each query, a column for each key",
-    onkeydown: (event) => {
-      const by = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0], " ": [0, 0] }[event.key];
-      if (!by) return;
-      event.preventDefault();
-      const [t, s] = at.map((place, axis) => Math.max(0, Math.min(T - 1, place + by[axis])));
-      if (event.key === " ") return toggle(t, s);
-      go(t, s);
-      boxes[t][s].focus();
+  for (const [t, row] of cells.entries())
+    for (const [s, cell] of row.entries())
+      cell.addEventListener("click", () => {
+        go(t, s);
+        boxes[t][s].focus();
+        toggle(t, s);
+      });
+  const table = h(
+    "table",
+    {
+      role: "grid",
+      "aria-label": "Weights: a row for each query, a column for each key",
+      onkeydown: (event) => {
+        const by = {
+          ArrowLeft: [0, -1],
+          ArrowRight: [0, 1],
+          ArrowUp: [-1, 0],
+          ArrowDown: [1, 0],
+          " ": [0, 0],
+        }[event.key];
+        if (!by) return;
+        event.preventDefault();
+        const [t, s] = at.map((place, axis) => Math.max(0, Math.min(T - 1, place + by[axis])));
+        if (event.key === " ") return toggle(t, s);
+        go(t, s);
+        boxes[t][s].focus();
+      },
     },
-  },
     h("thead", {}, h("tr", {}, h("td"), heads.keys)),
-    h("tbody", {}, cells.map((row, t) => h("tr", {}, heads.queries[t], row))));
+    h(
+      "tbody",
+      {},
+      cells.map((row, t) => h("tr", {}, heads.queries[t], row)),
+    ),
+  );
   const show = (weights, mask, words) => {
-    for (const list of [heads.keys, heads.queries]) list.forEach((head, t) => { head.textContent = words[t]; });
-    boxes.forEach((row, t) => row.forEach((box, s) => {
-      const may = mask[t][s];
-      const text = may ? fixed(weights[t][s]) : weights[t] ? "0" : "–";
-      box.textContent = text;
-      box.dataset.value = `weight ${t} ${s}`;
-      box.setAttribute("aria-checked", may);
-      box.setAttribute("aria-label", `${words[t]} may attend to ${words[s]}, weight ${text}`);
-      cells[t][s].className = may ? "" : "off";
-      cells[t][s].style.background = may ? `color-mix(in srgb, ${COLOURS.weights} ${Math.round(55 * weights[t][s])}%, transparent)` : "";
-    }));
+    for (const list of [heads.keys, heads.queries])
+      list.forEach((head, t) => {
+        head.textContent = words[t];
+      });
+    for (const [t, row] of boxes.entries())
+      for (const [s, box] of row.entries()) {
+        const may = mask[t][s];
+        const text = may ? fixed(weights[t][s]) : weights[t] ? "0" : "–";
+        box.textContent = text;
+        box.dataset.value = `weight ${t} ${s}`;
+        box.setAttribute("aria-checked", may);
+        box.setAttribute("aria-label", `${words[t]} may attend to ${words[s]}, weight ${text}`);
+        cells[t][s].className = may ? "" : "off";
+        cells[t][s].style.background = may ? mixed(COLOURS.weights, 55 * weights[t][s]) : "";
+      }
   };
   const element = h("div", { style: SMALL }, h("strong", {}, "Weights"), scroll("Weights", table));
   return { element, show };
@@ -181,16 +279,57 @@ function weightsGrid(T, toggle) {
 /** What each row makes of its weights, and how far a replaced word moves it. */
 function contextTable({ weights, contexts }, words, changes) {
   const width = contexts.find(Boolean)?.length ?? 1;
-  const shade = (change) => (hasMoved(change) ? `; background: color-mix(in srgb, ${NEUTRAL} 45%, transparent)` : "");
-  const row = (word, t) => h("tr", {},
-    h("th", { scope: "row", style: HIGH }, word),
-    h("td", { style: HIGH, "data-value": `sum ${t}` }, weights[t] ? fixed(sum(weights[t])) : "none"),
-    contexts[t]
-      ? contexts[t].map((number, d) => h("td", { "data-value": `context ${t} ${d}`, class: "values", style: HIGH }, fixed(number)))
-      : h("td", { colspan: width, "data-value": `context ${t} 0` }, "none"),
-    changes ? h("td", { "data-value": `change ${t}`, style: HIGH + shade(changes[t]) }, changes[t] === null ? "none" : fixed(changes[t], 4)) : null);
-  return h("div", { style: SMALL }, h("strong", {}, "Contexts"), scroll("Contexts", h("table", {},
-    h("thead", {}, h("tr", {}, h("td"), h("th", { scope: "col", style: HIGH }, "sum"), h("th", { scope: "col", style: HIGH, colspan: width }, "context"),
-      changes ? h("th", { scope: "col", style: HIGH }, "moved by") : null)),
-    h("tbody", {}, words.map(row)))));
+  const shade = (change) => (hasMoved(change) ? `; background: ${mixed(NEUTRAL, 45)}` : "");
+  const row = (word, t) =>
+    h(
+      "tr",
+      {},
+      h("th", { scope: "row", style: HIGH }, word),
+      h(
+        "td",
+        { style: HIGH, "data-value": `sum ${t}` },
+        weights[t] ? fixed(sum(weights[t])) : "none",
+      ),
+      contexts[t]
+        ? contexts[t].map((number, d) =>
+            h(
+              "td",
+              { "data-value": `context ${t} ${d}`, class: "values", style: HIGH },
+              fixed(number),
+            ),
+          )
+        : h("td", { colspan: width, "data-value": `context ${t} 0` }, "none"),
+      changes
+        ? h(
+            "td",
+            { "data-value": `change ${t}`, style: HIGH + shade(changes[t]) },
+            changes[t] === null ? "none" : fixed(changes[t], 4),
+          )
+        : null,
+    );
+  return h(
+    "div",
+    { style: SMALL },
+    h("strong", {}, "Contexts"),
+    scroll(
+      "Contexts",
+      h(
+        "table",
+        {},
+        h(
+          "thead",
+          {},
+          h(
+            "tr",
+            {},
+            h("td"),
+            h("th", { scope: "col", style: HIGH }, "sum"),
+            h("th", { scope: "col", style: HIGH, colspan: width }, "context"),
+            changes ? h("th", { scope: "col", style: HIGH }, "moved by") : null,
+          ),
+        ),
+        h("tbody", {}, words.map(row)),
+      ),
+    ),
+  );
 }

@@ -1,4 +1,15 @@
-import { COLOURS, dot, draw, fixed, h, handle, isolated, matmul, scroll, softmax } from "./lib.js";
+import {
+  COLOURS,
+  dot,
+  draw,
+  fixed,
+  h,
+  handle,
+  isolated,
+  matmul,
+  scroll,
+  softmax,
+} from "./shared/lib.js";
 
 const SIZE = 320;
 const REACH = 2.3; // units from the middle of the drawing to its edge
@@ -6,6 +17,7 @@ const REACH = 2.3; // units from the middle of the drawing to its edge
 /** A query that moves among keys in the plane; the keys are their own values. */
 export function render({ state, el }) {
   const { keys, names } = state;
+  /** @type {Record<"to" | "back", (x: number, y: number) => [number, number]>} */
   const scale = {
     to: (x, y) => [(x / REACH + 1) * (SIZE / 2), (1 - y / REACH) * (SIZE / 2)],
     back: (x, y) => [(x / (SIZE / 2) - 1) * REACH, (1 - y / (SIZE / 2)) * REACH],
@@ -16,6 +28,7 @@ export function render({ state, el }) {
   const numbers = scroll("What each key gets");
   const sentence = h("p", { class: "note", "aria-live": "polite", "data-value": "sentence" });
 
+  /** @param {[number, number]} query */
   const show = (query) => {
     const scores = keys.map((key) => dot(query, key));
     const weights = softmax(scores);
@@ -24,23 +37,54 @@ export function render({ state, el }) {
     const [soft] = matmul([weights], keys);
     lines.replaceChildren(
       segment(scale.to(0, 0), scale.to(...query), { stroke: COLOURS.queries, "stroke-width": 3 }),
-      ...keys.map((key, i) => joining(scale, query, key, weights[i])));
-    contexts.replaceChildren(...best.map((i) => ring(...scale.to(...keys[i]))), diamond(...scale.to(...soft)));
+      ...keys.map((key, i) => joining(scale, query, key, weights[i])),
+    );
+    contexts.replaceChildren(
+      ...best.map((i) => ring(...scale.to(keys[i][0], keys[i][1]))),
+      diamond(...scale.to(soft[0], soft[1])),
+    );
     place.textContent = `Query ${point(query)}, length ${fixed(Math.hypot(...query))}`;
     numbers.replaceChildren(table(names, scores, weights, best));
-    sentence.textContent = `${most(names, weights, best)} The context is ${point(soft)}; ${maximum(names, best)}`;
+    const context = `The context is ${point(soft)}; ${maximum(names, best)}`;
+    sentence.textContent = `${most(names, weights, best)} ${context}`;
   };
 
-  const query = handle({ name: "query", label: "query", at: state.query, scale, colour: COLOURS.queries, move: show });
+  const query = handle({
+    name: "query",
+    label: "query",
+    at: state.query,
+    scale,
+    colour: COLOURS.queries,
+    move: show,
+  });
   el.append(
     h("p", { class: "note" }, "Drag the blue query, or move it with the arrow keys."),
-    h("div", { class: "panels" },
-      h("div", {},
-        draw("svg", { viewBox: `0 0 ${SIZE} ${SIZE}`, width: SIZE, role: "group", "aria-label": "The query, the keys and the context in the plane" },
-          axes(scale), lines, keys.map((key, i) => landmark(scale, key, names[i])), contexts, query),
-        legend()),
-      h("div", {}, place, numbers)),
-    sentence);
+    h(
+      "div",
+      { class: "panels" },
+      h(
+        "div",
+        {},
+        draw(
+          "svg",
+          {
+            viewBox: `0 0 ${SIZE} ${SIZE}`,
+            width: SIZE,
+            role: "group",
+            "aria-label": "The query, the keys and the context in the plane",
+          },
+          axes(scale),
+          lines,
+          keys.map((key, i) => landmark(scale, key, names[i])),
+          contexts,
+          query,
+        ),
+        legend(),
+      ),
+      h("div", {}, place, numbers),
+    ),
+    sentence,
+  );
   show(state.query);
 }
 
@@ -61,7 +105,8 @@ function maximum(names, best) {
 }
 
 function axes(scale) {
-  const line = (from, to) => segment(scale.to(...from), scale.to(...to), { stroke: "currentColor", "stroke-opacity": 0.25 });
+  const line = (from, to) =>
+    segment(scale.to(...from), scale.to(...to), { stroke: "currentColor", "stroke-opacity": 0.25 });
   return [line([-REACH, 0], [REACH, 0]), line([0, -REACH], [0, REACH])];
 }
 
@@ -72,7 +117,9 @@ function segment([x1, y1], [x2, y2], attributes) {
 /** A line as wide as its weight. */
 function joining(scale, query, key, weight) {
   return segment(scale.to(...query), scale.to(...key), {
-    stroke: COLOURS.weights, "stroke-width": 1 + 9 * weight, "stroke-opacity": 0.35 + 0.5 * weight,
+    stroke: COLOURS.weights,
+    "stroke-width": 1 + 9 * weight,
+    "stroke-opacity": 0.35 + 0.5 * weight,
   });
 }
 
@@ -80,41 +127,88 @@ function joining(scale, query, key, weight) {
 function landmark(scale, key, name) {
   const [x, y] = scale.to(...key);
   const anchor = x < 60 ? "start" : x > SIZE - 60 ? "end" : "middle";
-  return draw("g", {},
+  return draw(
+    "g",
+    {},
     square(x, y),
-    draw("text", { x: x + { start: -6, middle: 0, end: 6 }[anchor], y: key[1] < 0 ? y + 26 : y - 16, "text-anchor": anchor }, name));
+    draw(
+      "text",
+      {
+        x: x + { start: -6, middle: 0, end: 6 }[anchor],
+        y: key[1] < 0 ? y + 26 : y - 16,
+        "text-anchor": anchor,
+      },
+      name,
+    ),
+  );
 }
 
-const square = (x, y) => draw("rect", { x: x - 6, y: y - 6, width: 12, height: 12, fill: COLOURS.keys });
+const square = (x, y) =>
+  draw("rect", { x: x - 6, y: y - 6, width: 12, height: 12, fill: COLOURS.keys });
 
 /** What softmax hands over. */
 const diamond = (x, y) =>
-  draw("path", { d: `M${x} ${y - 9}L${x + 9} ${y}L${x} ${y + 9}L${x - 9} ${y}Z`, fill: COLOURS.values, stroke: "currentColor" });
+  draw("path", {
+    d: `M${x} ${y - 9}L${x + 9} ${y}L${x} ${y + 9}L${x - 9} ${y}Z`,
+    fill: COLOURS.values,
+    stroke: "currentColor",
+  });
 
 /** What a hard maximum hands over. */
 const ring = (cx, cy) =>
-  draw("circle", { cx, cy, r: 12, fill: "none", stroke: COLOURS.values, "stroke-width": 2, "stroke-dasharray": "4 3" });
+  draw("circle", {
+    cx,
+    cy,
+    r: 12,
+    fill: "none",
+    stroke: COLOURS.values,
+    "stroke-width": 2,
+    "stroke-dasharray": "4 3",
+  });
 
 function legend() {
-  const entry = (mark, text) => h("span", { style: "display: inline-flex; gap: 0.3rem; align-items: center" },
-    draw("svg", { viewBox: "0 0 28 28", width: 18, "aria-hidden": "true" }, mark), text);
-  return h("p", { class: "note", style: `display: flex; flex-wrap: wrap; gap: 0 1rem; max-width: ${SIZE}px` },
+  const entry = (mark, text) =>
+    h(
+      "span",
+      { style: "display: inline-flex; gap: 0.3rem; align-items: center" },
+      draw("svg", { viewBox: "0 0 28 28", width: 18, "aria-hidden": "true" }, mark),
+      text,
+    );
+  return h(
+    "p",
+    { class: "note", style: `display: flex; flex-wrap: wrap; gap: 0 1rem; max-width: ${SIZE}px` },
     entry(draw("circle", { cx: 14, cy: 14, r: 10, fill: COLOURS.queries }), "query"),
     entry(square(14, 14), "key"),
     entry(diamond(14, 14), "context"),
-    entry(ring(14, 14), "hard maximum"));
+    entry(ring(14, 14), "hard maximum"),
+  );
 }
 
 function table(names, scores, weights, best) {
   const coloured = (role, text) => h("span", { class: role }, text);
   const hard = (i) => (!best.includes(i) ? "0" : best.length > 1 ? "tie" : "1");
-  const row = (name, i) => h("tr", {},
-    h("th", { scope: "row" }, coloured("keys", name)),
-    h("td", { "data-value": `score ${i}` }, fixed(scores[i])),
-    h("td", { "data-value": `weight ${i}` }, coloured("weights", share(weights[i]))),
-    h("td", { "data-value": `maximum ${i}` }, hard(i)));
-  return h("table", {},
+  const row = (name, i) =>
+    h(
+      "tr",
+      {},
+      h("th", { scope: "row" }, coloured("keys", name)),
+      h("td", { "data-value": `score ${i}` }, fixed(scores[i])),
+      h("td", { "data-value": `weight ${i}` }, coloured("weights", share(weights[i]))),
+      h("td", { "data-value": `maximum ${i}` }, hard(i)),
+    );
+  return h(
+    "table",
+    {},
     h("caption", {}, "What each key gets"),
-    h("thead", {}, h("tr", {}, ["key", "score", "softmax", "max"].map((name) => h("th", { scope: "col" }, name)))),
-    h("tbody", {}, names.map(row)));
+    h(
+      "thead",
+      {},
+      h(
+        "tr",
+        {},
+        ["key", "score", "softmax", "max"].map((name) => h("th", { scope: "col" }, name)),
+      ),
+    ),
+    h("tbody", {}, names.map(row)),
+  );
 }

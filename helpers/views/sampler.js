@@ -1,19 +1,38 @@
-import { button, fixed, h, isolated, randomFrom, scroll, slider, sum, visible } from "./lib.js";
-import { drawFrom, nextProbabilities } from "./sampling.js";
+import {
+  button,
+  fixed,
+  h,
+  isolated,
+  randomFrom,
+  scroll,
+  slider,
+  sum,
+  visible,
+} from "./shared/lib.js";
+import { drawFrom, nextProbabilities } from "./shared/sampling.js";
 
 const SAMPLER_STYLE = `
-.aos-view .chance { position: relative; width: min(9rem, 20vw); min-width: min(9rem, 20vw); padding: 0; }
-.aos-view .chance .exact { position: absolute; inset: 20% auto 20% 0; background: currentColor; opacity: 0.35; }
-.aos-view .chance .share { position: absolute; top: 5%; bottom: 5%; width: 3px; margin-left: -1.5px; background: currentColor; }
+.aos-view .chance {
+  position: relative; width: min(9rem, 20vw); min-width: min(9rem, 20vw); padding: 0;
+}
+.aos-view .chance .exact {
+  position: absolute; inset: 20% auto 20% 0; background: currentColor; opacity: 0.35;
+}
+.aos-view .chance .share {
+  position: absolute; top: 5%; bottom: 5%; width: 3px; margin-left: -1.5px;
+  background: currentColor;
+}
 .aos-view .tall { max-height: 24rem; overflow-y: auto; }
 `;
 const SEED = 1;
 
-/** Temperature, top-k and top-p on one row of logits; samples are counted against the probabilities. */
+/** Temperature, top-k and top-p on a row of logits; draws are counted against the probabilities. */
 export function render({ state, el }) {
   const { logits } = state;
   const names = state.characters.map(visible);
-  const order = logits.map((_, id) => id).sort((one, other) => logits[other] - logits[one] || one - other);
+  const order = logits
+    .map((_, id) => id)
+    .sort((one, other) => logits[other] - logits[one] || one - other);
   const options = { temperature: 1, topK: null, topP: null };
   let probabilities, counts, random, drawn;
   const numbers = scroll("Probabilities and draws");
@@ -25,7 +44,10 @@ export function render({ state, el }) {
     [counts, random, drawn] = [logits.map(() => 0), randomFrom(SEED), null];
     show();
   };
-  const set = (name) => (value) => { options[name] = value; reset(); };
+  const set = (name) => (value) => {
+    options[name] = value;
+    reset();
+  };
   const take = (count) => () => {
     for (let i = 0; i < count; i += 1) {
       drawn = drawFrom(probabilities, random);
@@ -35,57 +57,120 @@ export function render({ state, el }) {
   };
   const show = (count) => {
     numbers.replaceChildren(samplerTable({ order, names, probabilities, counts }));
-    said.textContent = drawn === null ? cutSentence(logits, options, probabilities)
-      : drawSentence(names[drawn], probabilities, counts, count);
+    said.textContent =
+      drawn === null
+        ? cutSentence(logits, options, probabilities)
+        : drawSentence(names[drawn], probabilities, counts, count);
   };
 
   const ks = logits.map((_, i) => i + 1);
   const ps = Array.from({ length: 20 }, (_, i) => (i + 1) / 20);
   el.append(
     h("style", {}, SAMPLER_STYLE),
-    h("div", { class: "controls" },
-      slider({ name: "temperature", label: "Temperature", min: 0, max: 3, step: 0.1, value: 1, text: (x) => fixed(x, 1), change: set("temperature") }),
-      slider({ name: "top-k", label: "Top-k", choices: ks, value: logits.length, text: (k) => (k === logits.length ? "all" : String(k)),
-        change: (k) => set("topK")(k === logits.length ? null : k) }),
-      slider({ name: "top-p", label: "Top-p", choices: ps, value: 1, text: (p) => (p === 1 ? "all" : fixed(p)),
-        change: (p) => set("topP")(p === 1 ? null : p) })),
-    h("div", { class: "controls" },
+    h(
+      "div",
+      { class: "controls" },
+      slider({
+        name: "temperature",
+        label: "Temperature",
+        min: 0,
+        max: 3,
+        step: 0.1,
+        value: 1,
+        text: (x) => fixed(x, 1),
+        change: set("temperature"),
+      }),
+      slider({
+        name: "top-k",
+        label: "Top-k",
+        choices: ks,
+        value: logits.length,
+        text: (k) => (k === logits.length ? "all" : String(k)),
+        change: (k) => set("topK")(k === logits.length ? null : k),
+      }),
+      slider({
+        name: "top-p",
+        label: "Top-p",
+        choices: ps,
+        value: 1,
+        text: (p) => (p === 1 ? "all" : fixed(p)),
+        change: (p) => set("topP")(p === 1 ? null : p),
+      }),
+    ),
+    h(
+      "div",
+      { class: "controls" },
       button({ name: "draw 1", label: "Draw 1", press: take(1) }),
-      button({ name: "draw 1000", label: "Draw 1,000", press: take(1000) })),
-    said, numbers);
+      button({ name: "draw 1000", label: "Draw 1,000", press: take(1000) }),
+    ),
+    said,
+    numbers,
+  );
   reset();
 }
 
-/** A row for each character, the most probable first: a bar for its probability, a mark for its share. */
+/** A row a character, the most probable first: a bar for its probability, a mark for its share. */
 function samplerTable({ order, names, probabilities, counts }) {
   const total = sum(counts);
   const row = (id) => {
     const share = total ? counts[id] / total : null;
-    return h("tr", {},
+    return h(
+      "tr",
+      {},
       h("th", { scope: "row" }, names[id]),
-      h("td", { class: probabilities[id] === 0 ? "off" : undefined, "data-value": `probability ${id}` }, fixed(probabilities[id], 3)),
-      h("td", { class: "chance", "aria-hidden": "true" },
+      h(
+        "td",
+        { class: probabilities[id] === 0 ? "off" : undefined, "data-value": `probability ${id}` },
+        fixed(probabilities[id], 3),
+      ),
+      h(
+        "td",
+        { class: "chance", "aria-hidden": "true" },
         h("span", { class: "exact", style: `width: ${fixed(100 * probabilities[id])}%` }),
-        counts[id] === 0 ? null : h("span", { class: "share", style: `left: ${fixed(100 * share)}%` })),
+        counts[id] === 0
+          ? null
+          : h("span", { class: "share", style: `left: ${fixed(100 * (share ?? 0))}%` }),
+      ),
       h("td", { "data-value": `share ${id}` }, share === null ? "" : fixed(share, 3)),
-      h("td", { "data-value": `count ${id}` }, String(counts[id])));
+      h("td", { "data-value": `count ${id}` }, String(counts[id])),
+    );
   };
-  return h("table", {},
-    h("caption", {}, "The next character: a bar for its probability, a mark for its share of the draws"),
-    h("thead", {}, h("tr", {},
-      h("td", {}), h("th", { scope: "col" }, "probability"), h("td", {}),
-      ["share", "drawn"].map((name) => h("th", { scope: "col" }, name)))),
-    h("tbody", {}, order.map(row)));
+  return h(
+    "table",
+    {},
+    h(
+      "caption",
+      {},
+      "The next character: a bar for its probability, a mark for its share of the draws",
+    ),
+    h(
+      "thead",
+      {},
+      h(
+        "tr",
+        {},
+        h("td", {}),
+        h("th", { scope: "col" }, "probability"),
+        h("td", {}),
+        ["share", "drawn"].map((name) => h("th", { scope: "col" }, name)),
+      ),
+    ),
+    h("tbody", {}, order.map(row)),
+  );
 }
 
 /** How many characters are left, and what they had before the rest was cut off. */
 function cutSentence(logits, { temperature }, probabilities) {
   const left = probabilities.filter((p) => p > 0).length;
   if (temperature === 0) return "Temperature 0: the largest logit takes all.";
-  const before = sum(nextProbabilities(logits, { temperature }).filter((_, id) => probabilities[id] > 0));
-  const cut = left < logits.length
-    ? `${left} of ${logits.length} characters are left; their probabilities summed to ${fixed(before, 3)} and were divided by it.`
-    : `All ${logits.length} characters can be drawn.`;
+  const before = sum(
+    nextProbabilities(logits, { temperature }).filter((_, id) => probabilities[id] > 0),
+  );
+  const cut =
+    left < logits.length
+      ? `${left} of ${logits.length} characters are left; their probabilities summed to ` +
+        `${fixed(before, 3)} and were divided by it.`
+      : `All ${logits.length} characters can be drawn.`;
   return `${cut} The largest probability is ${fixed(Math.max(...probabilities), 3)}.`;
 }
 
@@ -93,5 +178,6 @@ function drawSentence(name, probabilities, counts, count) {
   const total = sum(counts);
   const gap = Math.max(...probabilities.map((p, id) => Math.abs(p - counts[id] / total)));
   const all = total === 1 ? "1 draw so far" : `${total.toLocaleString("en")} draws so far`;
-  return `${count === 1 ? `Drawn: ${isolated(name)}. ` : ""}${all}; no share is farther than ${fixed(gap, 3)} from its probability.`;
+  const what = count === 1 ? `Drawn: ${isolated(name)}. ` : "";
+  return `${what}${all}; no share is farther than ${fixed(gap, 3)} from its probability.`;
 }

@@ -1,4 +1,19 @@
-import { COLOURS, button, dot, field, fixed, freshId, h, isolated, matmul, scroll, softmax, sum, transpose } from "./lib.js";
+import {
+  button,
+  COLOURS,
+  dot,
+  field,
+  fixed,
+  freshId,
+  h,
+  isolated,
+  matmul,
+  mixed,
+  scroll,
+  softmax,
+  sum,
+  transpose,
+} from "./shared/lib.js";
 
 const LARGEST_ENTRY = 100;
 const MIDDLE = "text-align: center";
@@ -14,39 +29,109 @@ export function render({ state, el }) {
 
   const parts = inputs[0].map(() => h("td", {}));
   const asking = h("th", { scope: "col" });
-  const query = entries[0].map((_, j) => h("span", { "data-value": `query ${j}`, class: "queries" }));
+  const query = entries[0].map((_, j) =>
+    h("span", { "data-value": `query ${j}`, class: "queries" }),
+  );
   const lookup = scroll("What each word gives");
   const sentence = h("p", { class: "note", "aria-live": "polite", "data-value": "sentence" });
 
   const show = (news = "") => {
     const steps = follow(matmul([inputs[word]], entries)[0], keys, values);
     asking.textContent = words[word];
-    parts.forEach((part, i) => { part.textContent = `${fixed(inputs[word][i])} ×`; });
-    query.forEach((cell, j) => { cell.textContent = places(steps.query[j]); });
+    parts.forEach((part, i) => {
+      part.textContent = `${fixed(inputs[word][i])} ×`;
+    });
+    query.forEach((cell, j) => {
+      cell.textContent = places(steps.query[j]);
+    });
     lookup.replaceChildren(lookupTable(words, keys, values, steps));
-    sentence.textContent = `${isolated(words[word])} takes ${most(steps.weights, words)}. ` +
-      `Its context is (${steps.context.map(places).join(", ")}), the sum of the last columns.${news}`;
+    sentence.textContent =
+      `${isolated(words[word])} takes ${most(steps.weights, words)}. ` +
+      `Its context is (${steps.context.map(places).join(", ")}), ` +
+      `the sum of the last columns.${news}`;
   };
-  const fields = entries.map((row, i) => row.map((_, j) => entryField(i, j, () => entries[i][j], state.W_query[i][j],
-    (number) => { entries[i][j] = number; show(); })));
+  const fields = entries.map((row, i) =>
+    row.map((_, j) =>
+      entryField(
+        i,
+        j,
+        () => entries[i][j],
+        state.W_query[i][j],
+        (number) => {
+          entries[i][j] = number;
+          show();
+        },
+      ),
+    ),
+  );
   const reset = () => {
     entries = state.W_query.map((row) => [...row]);
-    fields.forEach((row, i) => row.forEach((input, j) => { input.value = places(entries[i][j]); }));
+    for (const [i, row] of fields.entries())
+      for (const [j, input] of row.entries()) input.value = places(entries[i][j]);
     show(" W_query is back as it was.");
   };
 
   el.append(
-    pick(words, word, (chosen) => { word = chosen; show(); }),
-    h("div", { class: "panels" },
-      h("div", {},
-        scroll("From word to query", h("table", {},
-          h("caption", {}, "From word to query"),
-          h("thead", {}, h("tr", {}, asking, h("th", { scope: "colgroup", colspan: query.length, style: MIDDLE }, "W_query"))),
-          h("tbody", {}, fields.map((row, i) => h("tr", {}, parts[i], row.map((input) => h("td", {}, input))))),
-          h("tfoot", {}, h("tr", {}, h("th", { scope: "row" }, h("span", { class: "queries" }, "query")), query.map((number) => h("td", {}, number)))))),
-        h("div", { class: "controls" }, button({ name: "reset", label: "Reset W_query", press: reset }))),
-      lookup),
-    sentence);
+    pick(words, word, (chosen) => {
+      word = chosen;
+      show();
+    }),
+    h(
+      "div",
+      { class: "panels" },
+      h(
+        "div",
+        {},
+        scroll(
+          "From word to query",
+          h(
+            "table",
+            {},
+            h("caption", {}, "From word to query"),
+            h(
+              "thead",
+              {},
+              h(
+                "tr",
+                {},
+                asking,
+                h("th", { scope: "colgroup", colspan: query.length, style: MIDDLE }, "W_query"),
+              ),
+            ),
+            h(
+              "tbody",
+              {},
+              fields.map((row, i) =>
+                h(
+                  "tr",
+                  {},
+                  parts[i],
+                  row.map((input) => h("td", {}, input)),
+                ),
+              ),
+            ),
+            h(
+              "tfoot",
+              {},
+              h(
+                "tr",
+                {},
+                h("th", { scope: "row" }, h("span", { class: "queries" }, "query")),
+                query.map((number) => h("td", {}, number)),
+              ),
+            ),
+          ),
+        ),
+        h(
+          "div",
+          { class: "controls" },
+          button({ name: "reset", label: "Reset W_query", press: reset }),
+        ),
+      ),
+      lookup,
+    ),
+    sentence,
+  );
   show();
 }
 
@@ -63,25 +148,45 @@ function follow(query, keys, values) {
 function most(weights, words) {
   const top = Math.max(...weights);
   const winners = words.filter((_, i) => top - weights[i] < 1e-9);
-  if (winners.length > 1) return `the most, ${places(top)} each, from ${winners.length} words alike`;
+  if (winners.length > 1)
+    return `the most, ${places(top)} each, from ${winners.length} words alike`;
   return `most from ${isolated(winners[0])}: ${places(top)} of its value`;
 }
 
 /** The words in their order, one of them chosen. */
 function pick(words, word, change) {
   const group = freshId("word");
-  return h("fieldset", { class: "controls", style: "align-items: center" }, h("legend", {}, "The word that asks:"),
-    words.map((name, i) => h("label", {},
-      h("input", { type: "radio", name: group, "data-control": `word ${i}`, checked: i === word, onchange: () => change(i) }), name)));
+  return h(
+    "fieldset",
+    { class: "controls", style: "align-items: center" },
+    h("legend", {}, "The word that asks:"),
+    words.map((name, i) =>
+      h(
+        "label",
+        {},
+        h("input", {
+          type: "radio",
+          name: group,
+          "data-control": `word ${i}`,
+          checked: i === word,
+          onchange: () => change(i),
+        }),
+        name,
+      ),
+    ),
+  );
 }
 
 /** A field for an entry; what can't be used gives way to the number in use. */
 function entryField(i, j, used, start, change) {
   const input = field({
-    name: `W_query ${i} ${j}`, label: `W_query, row ${i + 1}, column ${j + 1}`, value: places(start),
+    name: `W_query ${i} ${j}`,
+    label: `W_query, row ${i + 1}, column ${j + 1}`,
+    value: places(start),
     change: (number) => {
       // The field shows four decimals of its first number; back there, all of them count.
-      if (Math.abs(number) <= LARGEST_ENTRY) change(number === Number(places(start)) ? start : number);
+      if (Math.abs(number) <= LARGEST_ENTRY)
+        change(number === Number(places(start)) ? start : number);
     },
   });
   input.addEventListener("change", () => {
@@ -93,29 +198,72 @@ function entryField(i, j, used, start, change) {
 
 function lookupTable(words, keys, values, steps) {
   const wide = { key: keys[0].length, value: values[0].length };
-  const head = (name, role, span) => h("th", { scope: span > 1 ? "colgroup" : "col", colspan: span, style: MIDDLE }, h("span", { class: role }, name));
+  const head = (name, role, span) =>
+    h(
+      "th",
+      { scope: span > 1 ? "colgroup" : "col", colspan: span, style: MIDDLE },
+      h("span", { class: role }, name),
+    );
   const cells = (numbers) => numbers.map((number) => h("td", {}, places(number)));
-  const row = (name, i) => h("tr", {},
-    h("th", { scope: "row" }, name),
-    cells(keys[i]),
-    h("td", { "data-value": `score ${i}` }, places(steps.scores[i])),
-    h("td", { "data-value": `scaled ${i}` }, places(steps.scaled[i])),
-    h("td", { "data-value": `weight ${i}`, style: bar(steps.weights[i]) }, places(steps.weights[i])),
-    cells(values[i]),
-    steps.weighted[i].map((number, j) => h("td", { "data-value": `weighted ${i} ${j}` }, places(number))));
-  return h("table", { style: "font-size: 0.85em" },
+  const row = (name, i) =>
+    h(
+      "tr",
+      {},
+      h("th", { scope: "row" }, name),
+      cells(keys[i]),
+      h("td", { "data-value": `score ${i}` }, places(steps.scores[i])),
+      h("td", { "data-value": `scaled ${i}` }, places(steps.scaled[i])),
+      h(
+        "td",
+        { "data-value": `weight ${i}`, style: bar(steps.weights[i]) },
+        places(steps.weights[i]),
+      ),
+      cells(values[i]),
+      steps.weighted[i].map((number, j) =>
+        h("td", { "data-value": `weighted ${i} ${j}` }, places(number)),
+      ),
+    );
+  return h(
+    "table",
+    { style: "font-size: 0.85em" },
     h("caption", {}, "What each word gives"),
-    h("thead", {}, h("tr", {}, h("td", {}),
-      head("key", "keys", wide.key), head("score"), head(`÷ √${wide.key}`), head("weight", "weights"),
-      head("value", "values", wide.value), head("weight × value", undefined, wide.value))),
+    h(
+      "thead",
+      {},
+      h(
+        "tr",
+        {},
+        h("td", {}),
+        head("key", "keys", wide.key),
+        head("score"),
+        head(`÷ √${wide.key}`),
+        head("weight", "weights"),
+        head("value", "values", wide.value),
+        head("weight × value", undefined, wide.value),
+      ),
+    ),
     h("tbody", {}, words.map(row)),
-    h("tfoot", {}, h("tr", {}, h("th", { scope: "row" }, "sum"),
-      h("td", { colspan: wide.key + 2 }), h("td", {}, places(sum(steps.weights))), h("td", { colspan: wide.value }),
-      steps.context.map((number, j) => h("td", { "data-value": `context ${j}`, style: "font-weight: 600" }, places(number))))));
+    h(
+      "tfoot",
+      {},
+      h(
+        "tr",
+        {},
+        h("th", { scope: "row" }, "sum"),
+        h("td", { colspan: wide.key + 2 }),
+        h("td", {}, places(sum(steps.weights))),
+        h("td", { colspan: wide.value }),
+        steps.context.map((number, j) =>
+          h("td", { "data-value": `context ${j}`, style: "font-weight: 600" }, places(number)),
+        ),
+      ),
+    ),
+  );
 }
 
 /** A bar behind a weight: the whole cell is 1. */
 function bar(weight) {
-  const [colour, end] = [`color-mix(in srgb, ${COLOURS.weights} 45%, transparent)`, `${100 * weight}%`];
-  return `min-width: 4.5rem; background: linear-gradient(to right, ${colour} ${end}, transparent ${end})`;
+  const [colour, end] = [mixed(COLOURS.weights, 45), `${100 * weight}%`];
+  const painted = `linear-gradient(to right, ${colour} ${end}, transparent ${end})`;
+  return `min-width: 4.5rem; background: ${painted}`;
 }

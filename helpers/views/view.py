@@ -2,8 +2,8 @@
 
 A notebook shows a view as a table of its numbers, an ES module, the view's state as
 JSON and a few lines that start it. Where no script runs, the table is what is left. The
-module is put together from the files beside this one: an ``import`` of another of them
-is replaced by that file.
+module is put together from the files beside this one and in ``shared/``: an ``import``
+is replaced by the file that it names.
 """
 
 import functools
@@ -18,7 +18,12 @@ from dataclasses import dataclass
 from typing import Any
 
 FOLDER = pathlib.Path(__file__).resolve().parent
-IMPORT = re.compile(r'^import \{[^}]*\} from "\./([a-z_]+)\.js";\n', re.MULTILINE)
+SHARED = FOLDER / "shared"  # ES modules that several views are made of
+IMPORT = re.compile(
+    r'^import \{[^}]*\} from "\./(?:shared/)?([a-z_]+)\.js";\n', re.MULTILINE
+)
+# What only an editor and the types' checker read.
+NOTES = re.compile(r"^ */\*\*(?:(?!\*/).)*\*/\n", re.MULTILINE | re.DOTALL)
 START = """
 {
   const view = document.querySelector('[data-view="%s"]:not([data-live])');
@@ -188,10 +193,10 @@ def bundle(name: str) -> str:
     """The text of an ES module and of all that it imports, each file once.
 
     Args:
-        name: a file in this folder, without its ending.
+        name: a file in this folder or in ``shared/``, without its ending.
 
     Returns:
-        script: a module without imports and exports.
+        script: a module without imports, exports and doc comments.
     """
     texts: list[str] = []
     seen: set[str] = set()
@@ -200,10 +205,14 @@ def bundle(name: str) -> str:
         if one in seen:
             return
         seen.add(one)
-        text = (FOLDER / f"{one}.js").read_text(encoding="utf-8")
+        folder = next(
+            place for place in (FOLDER, SHARED) if (place / f"{one}.js").exists()
+        )
+        text = (folder / f"{one}.js").read_text(encoding="utf-8")
         for other in IMPORT.findall(text):
             visit(other)
-        texts.append(re.sub(r"^export ", "", IMPORT.sub("", text), flags=re.MULTILINE))
+        text = NOTES.sub("", IMPORT.sub("", text))
+        texts.append(re.sub(r"^export ", "", text, flags=re.MULTILINE))
 
     visit("lib")  # it mounts every view
     visit(name)

@@ -8,12 +8,21 @@ import re
 import pytest
 
 from helpers.views import view as view_module
-from helpers.views.view import FOLDER, Table, View, bundle, rebuild, to_json
+from helpers.views.view import (
+    FOLDER,
+    IMPORT,
+    Table,
+    View,
+    bundle,
+    rebuild,
+    to_json,
+)
 from tests import ROOT
 from tests.nbval_numeric import close
 from tests.samples.views import HOSTILE, SAMPLES
 
-MODULES = sorted(path.stem for path in FOLDER.glob("*.js"))
+FILES = {path.stem: path for path in sorted(FOLDER.rglob("*.js"))}
+VIEWS = {name for name, path in FILES.items() if path.parent == FOLDER}
 TOP_LEVEL = re.compile(r"^(?:const|let|function|class|async function) (\w+)", re.M)
 
 
@@ -72,21 +81,34 @@ def test_a_view_has_its_numbers_in_tables_that_need_no_script(name):
 
 def test_every_module_has_a_sample_and_a_test_in_the_browser():
     shown = {SAMPLES[name]().module for name in SAMPLES}
+    assert shown == VIEWS
     imported = set()
-    for module in MODULES:
-        text = (FOLDER / f"{module}.js").read_text(encoding="utf-8")
-        imported |= set(re.findall(r'from "\./(\w+)\.js"', text))
-    assert shown | imported == set(MODULES)
+    for path in FILES.values():
+        imported |= set(IMPORT.findall(path.read_text(encoding="utf-8")))
+    assert imported == set(FILES) - VIEWS
     browser = ROOT / "tests/browser"
     tested = {path.stem.removeprefix("test_") for path in browser.glob("test_*.py")}
     assert shown - tested == set()
 
 
-@pytest.mark.parametrize("module", MODULES)
+def test_every_module_of_a_view_lies_beside_its_python():
+    assert [name for name in VIEWS if not (FOLDER / f"{name}.py").exists()] == []
+    assert {path.parent.name for path in FILES.values()} == {"views", "shared"}
+
+
+@pytest.mark.parametrize("module", FILES)
 def test_a_bundle_defines_each_name_once(module):
     names = TOP_LEVEL.findall(bundle(module))
     assert sorted(names) == sorted(set(names))
     assert not re.search(r"^(import|export)\b", bundle(module), re.M)
+
+
+@pytest.mark.parametrize("module", FILES)
+def test_a_bundle_keeps_what_its_files_define_and_no_doc_comments(module):
+    for name in ("lib", module):
+        source = re.sub(r"(?m)^export ", "", FILES[name].read_text(encoding="utf-8"))
+        assert set(TOP_LEVEL.findall(source)) <= set(TOP_LEVEL.findall(bundle(module)))
+    assert "@param" not in bundle(module)
 
 
 def test_a_module_that_would_end_its_script_is_named(monkeypatch):

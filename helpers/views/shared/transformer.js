@@ -5,7 +5,9 @@
 export function decodeHalf(text) {
   const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
   const halves = new DataView(bytes.buffer);
-  return Float32Array.from({ length: bytes.length / 2 }, (_, i) => halfToNumber(halves.getUint16(2 * i, true)));
+  return Float32Array.from({ length: bytes.length / 2 }, (_, i) =>
+    halfToNumber(halves.getUint16(2 * i, true)),
+  );
 }
 
 function halfToNumber(bits) {
@@ -69,7 +71,10 @@ export function transformer({ config, shapes, weights }) {
   const headDim = width / heads;
 
   /** What the model has read: for each layer its keys and values. */
-  const newCache = () => ({ ids: [], layers: Array.from({ length: layers }, () => ({ keys: [], values: [] })) });
+  const newCache = () => ({
+    ids: [],
+    layers: Array.from({ length: layers }, () => ({ keys: [], values: [] })),
+  });
 
   /** One head's context, and its weights over all that was read. */
   const attend = (query, { keys, values }, head) => {
@@ -102,16 +107,27 @@ export function transformer({ config, shapes, weights }) {
       const part = (name) => named[`blocks.${layer}.${name}`];
       const read = rmsNorm(x, part("attention_norm.weight"));
       const query = rotary(linear(part("attention.W_query.weight"), read), position, headDim);
-      cache.layers[layer].keys.push(rotary(linear(part("attention.W_key.weight"), read), position, headDim));
+      cache.layers[layer].keys.push(
+        rotary(linear(part("attention.W_key.weight"), read), position, headDim),
+      );
       cache.layers[layer].values.push(linear(part("attention.W_value.weight"), read));
       const context = new Float32Array(width);
-      rows.push(Array.from({ length: heads }, (_, head) => {
-        const found = attend(query, cache.layers[layer], head);
-        if (!off.has(`${layer}.${head}`)) context.set(found.context, head * headDim);
-        return found.row;
-      }));
-      x = add(x, linear(part("attention.out_proj.weight"), context, part("attention.out_proj.bias")));
-      const hidden = linear(part("mlp.0.weight"), rmsNorm(x, part("mlp_norm.weight")), part("mlp.0.bias"));
+      rows.push(
+        Array.from({ length: heads }, (_, head) => {
+          const found = attend(query, cache.layers[layer], head);
+          if (!off.has(`${layer}.${head}`)) context.set(found.context, head * headDim);
+          return found.row;
+        }),
+      );
+      x = add(
+        x,
+        linear(part("attention.out_proj.weight"), context, part("attention.out_proj.bias")),
+      );
+      const hidden = linear(
+        part("mlp.0.weight"),
+        rmsNorm(x, part("mlp_norm.weight")),
+        part("mlp.0.bias"),
+      );
       const bent = hidden.map((number) => (number > 0 ? number * number : 0));
       x = add(x, linear(part("mlp.2.weight"), bent, part("mlp.2.bias")));
     }
@@ -124,7 +140,7 @@ export function transformer({ config, shapes, weights }) {
    * `contextLength` characters. `off` names heads that add nothing, as "layer.head".
    */
   const read = (cache, ids, off = new Set()) => {
-    let result = null;
+    let logits = new Float32Array();
     const maps = [];
     for (const id of ids) {
       if (cache.ids.length === contextLength) {
@@ -133,10 +149,11 @@ export function transformer({ config, shapes, weights }) {
         maps.length = 0;
         for (const one of kept) maps.push(step(cache, one, off).rows);
       }
-      result = step(cache, id, off);
+      const result = step(cache, id, off);
+      logits = result.logits;
       maps.push(result.rows);
     }
-    return { logits: result.logits, maps };
+    return { logits, maps };
   };
 
   return { newCache, read, contextLength, layers, heads };

@@ -13,16 +13,26 @@ const STYLE = `
 .aos-view.dark { --queries: #5cb8ee; --keys: #ff9a57; --values: #3fd3a4; --weights: #eba3cb; }
 .aos-view *, .aos-view *::before { box-sizing: border-box; }
 .aos-view .title { font-weight: 600; margin: 0 0 0.5rem; }
-.aos-view .controls { display: flex; flex-wrap: wrap; gap: 0.5rem 1.25rem; align-items: end; margin: 0.5rem 0; }
+.aos-view .controls {
+  display: flex; flex-wrap: wrap; gap: 0.5rem 1.25rem; align-items: end; margin: 0.5rem 0;
+}
 .aos-view .panels { display: flex; flex-wrap: wrap; gap: 0.75rem 1.5rem; align-items: start; }
 .aos-view .panels > * { min-width: 0; max-width: 100%; }
-.aos-view label, .aos-view fieldset { display: inline-flex; flex-wrap: wrap; gap: 0.25rem 0.5rem; align-items: center; border: 0; margin: 0; padding: 0; min-width: 0; }
-.aos-view legend { float: left; padding: 0; margin: 0; font-size: inherit; font-weight: inherit; width: auto; line-height: inherit; }
+.aos-view label, .aos-view fieldset {
+  display: inline-flex; flex-wrap: wrap; gap: 0.25rem 0.5rem; align-items: center; border: 0;
+  margin: 0; padding: 0; min-width: 0;
+}
+.aos-view legend {
+  float: left; padding: 0; margin: 0; font-size: inherit; font-weight: inherit; width: auto;
+  line-height: inherit;
+}
 .aos-view input, .aos-view select, .aos-view button, .aos-view textarea {
   font: inherit; color: inherit; background: transparent; border: 1px solid var(--line);
   border-radius: 5px; padding: 0.15rem 0.5rem; margin: 0; min-height: 1.75rem;
 }
-.aos-view input[type=range] { width: 10rem; max-width: 60vw; padding-inline: 0; accent-color: var(--queries); }
+.aos-view input[type=range] {
+  width: 10rem; max-width: 60vw; padding-inline: 0; accent-color: var(--queries);
+}
 .aos-view option { color: #111; background: #fff; }
 .aos-view button { cursor: pointer; background: var(--faint); }
 .aos-view button[aria-pressed=true] { outline: 2px solid var(--queries); }
@@ -31,11 +41,21 @@ const STYLE = `
 .aos-view .scroll { overflow-x: auto; max-width: 100%; }
 .aos-view .scroll.more { mask-image: linear-gradient(to left, rgb(0 0 0 / 25%), black 2.5rem); }
 @media (max-width: 599px) { .aos-view .live th, .aos-view .live td { padding-inline: 0.25rem; } }
-.aos-view table { border-collapse: collapse; margin: 0.25rem 0; font-variant-numeric: tabular-nums; width: auto; display: table; }
-.aos-view caption { caption-side: top; text-align: left; font-weight: 600; color: inherit; padding: 0 0 0.2rem; }
-.aos-view th, .aos-view td { border: 1px solid var(--line); padding: 0.15rem 0.45rem; text-align: right; font-weight: 400; background: transparent; color: inherit; white-space: pre; unicode-bidi: isolate; }
+.aos-view table {
+  border-collapse: collapse; margin: 0.25rem 0; font-variant-numeric: tabular-nums; width: auto;
+  display: table;
+}
+.aos-view caption {
+  caption-side: top; text-align: left; font-weight: 600; color: inherit; padding: 0 0 0.2rem;
+}
+.aos-view th, .aos-view td {
+  border: 1px solid var(--line); padding: 0.15rem 0.45rem; text-align: right; font-weight: 400;
+  background: transparent; color: inherit; white-space: pre; unicode-bidi: isolate;
+}
 .aos-view th { font-weight: 600; }
-.aos-view td.off { background: repeating-linear-gradient(135deg, var(--line) 0 1px, transparent 1px 6px); }
+.aos-view td.off {
+  background: repeating-linear-gradient(135deg, var(--line) 0 1px, transparent 1px 6px);
+}
 .aos-view .queries { color: var(--queries); } .aos-view .keys { color: var(--keys); }
 .aos-view .values { color: var(--values); } .aos-view .weights { color: var(--weights); }
 .aos-view svg { max-width: 100%; height: auto; display: block; }
@@ -46,53 +66,95 @@ const STYLE = `
 .aos-view .text { white-space: pre-wrap; font-family: ui-monospace, monospace; }
 @media print { .aos-view .controls { display: none; } }
 /* The book's theme lays a light panel under outputs on dark pages. */
-.text_html:has(> .aos-view) { background: transparent !important; color: inherit !important; padding: 0 !important; }
+.text_html:has(> .aos-view) {
+  background: transparent !important; color: inherit !important; padding: 0 !important;
+}
 `;
 
 // Fills and lines, the same on light and dark pages.
-export const COLOURS = { queries: "#0072B2", keys: "#D55E00", values: "#009E73", weights: "#CC79A7" };
+export const COLOURS = {
+  queries: "#0072B2",
+  keys: "#D55E00",
+  values: "#009E73",
+  weights: "#CC79A7",
+};
 
 // --- the page -----------------------------------------------------------------------
 
-/** Make the place where a view draws itself, above the table of its numbers. */
+/**
+ * Make the place where a view draws itself, above the table of its numbers.
+ * @param {HTMLElement} view
+ */
 export function mount(view) {
   const live = h("div", { class: "live" });
   view.prepend(h("style", {}, STYLE));
-  view.querySelector(".title").after(live);
-  for (const table of view.querySelectorAll("details[open]")) table.open = false;
+  view.querySelector(".title")?.after(live);
+  for (const table of view.querySelectorAll("details")) table.open = false;
   // The page's own text colour tells whether the page is dark.
   const follow = () => {
-    const channels = getComputedStyle(view).color.match(/[\d.]+/g).map(Number);
-    const light = (channels[0] * 299 + channels[1] * 587 + channels[2] * 114) / 1000;
+    const [red, green, blue] = getComputedStyle(view).color.match(/[\d.]+/g) ?? [];
+    const light = (Number(red) * 299 + Number(green) * 587 + Number(blue) * 114) / 1000;
     view.classList.toggle("dark", light > 140);
   };
   follow();
   const watch = new MutationObserver(follow);
   for (const root of [document.documentElement, document.body])
-    watch.observe(root, { attributes: true, attributeFilter: ["class", "data-theme", "data-jp-theme-light", "theme"] });
+    watch.observe(root, {
+      attributes: true,
+      attributeFilter: ["class", "data-theme", "data-jp-theme-light", "theme"],
+    });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", follow);
   return live;
 }
 
-/** An element: attributes, `on…` listeners, then children; strings become text. */
+/**
+ * What an element holds: elements and texts, in lists or not; what is null is left out.
+ * @typedef {Node | string | null | undefined} Child
+ * @typedef {Child | Child[]} Children
+ * @typedef {{ [name: string]: any }} Attributes
+ */
+
+/**
+ * An element: attributes, `on…` listeners, then children; strings become text.
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {Attributes} attributes
+ * @param {Children[]} children
+ * @returns {HTMLElementTagNameMap[Tag]}
+ */
 export function h(tag, attributes = {}, ...children) {
   return fill(document.createElement(tag), attributes, children);
 }
 
-/** The same for the elements of a drawing. */
+/**
+ * The same for the elements of a drawing.
+ * @template {keyof SVGElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {Attributes} attributes
+ * @param {Children[]} children
+ * @returns {SVGElementTagNameMap[Tag]}
+ */
 export function draw(tag, attributes = {}, ...children) {
   return fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 }
 
+/**
+ * @template {Element} Filled
+ * @param {Filled} element
+ * @param {Attributes} attributes
+ * @param {Children[]} children
+ */
 function fill(element, attributes, children) {
   // Else JupyterLab takes arrow keys, Enter and Space for its own, whatever has the focus.
-  if ("data-control" in attributes || "tabindex" in attributes) element.setAttribute("data-lm-suppress-shortcuts", "");
+  if ("data-control" in attributes || "tabindex" in attributes)
+    element.setAttribute("data-lm-suppress-shortcuts", "");
   for (const [name, value] of Object.entries(attributes)) {
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
     else if (value === true) element.setAttribute(name, "");
     else if (value !== false && value !== undefined) element.setAttribute(name, value);
   }
-  element.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  for (const child of children.flat())
+    if (child !== null && child !== undefined) element.append(child);
   return element;
 }
 
@@ -107,14 +169,25 @@ export function freshId(name) {
 // --- controls: each has a label, works by keyboard and shows its value as text ----------
 // `name` tells a view's controls apart; the browser tests move each of them.
 
-/** A slider over numbers, or over a list of choices; `value` is where it starts. */
+/**
+ * A slider over numbers, or over a list of choices; `value` is where it starts.
+ * @param {{
+ *   name: string, label: string, min?: number, max?: number, step?: number, value: any,
+ *   choices?: any[], text?: (value: any) => string, change: (value: any) => void,
+ * }} options
+ */
 export function slider({ name, label, min, max, step = 1, value, choices, text = String, change }) {
   const read = (place) => (choices ? choices[place] : place);
   const place = choices ? choices.indexOf(value) : value;
   const shown = h("output", {}, text(value));
   const input = h("input", {
-    type: "range", "data-control": name, "aria-valuetext": text(value), value: place,
-    min: choices ? 0 : min, max: choices ? choices.length - 1 : max, step: choices ? 1 : step,
+    type: "range",
+    "data-control": name,
+    "aria-valuetext": text(value),
+    value: place,
+    min: choices ? 0 : min,
+    max: choices ? choices.length - 1 : max,
+    step: choices ? 1 : step,
     oninput: () => {
       const now = read(Number(input.value));
       shown.textContent = text(now);
@@ -126,46 +199,102 @@ export function slider({ name, label, min, max, step = 1, value, choices, text =
   return h("label", {}, `${label} `, input, shown);
 }
 
-/** A menu; the options are strings. */
+/**
+ * A menu.
+ * @param {{
+ *   name: string, label: string, options: string[], value: string,
+ *   change: (value: string) => void,
+ * }} options
+ */
 export function menu({ name, label, options, value, change }) {
-  const input = h("select", { "data-control": name, onchange: () => change(input.value) },
-    options.map((option) => h("option", { value: option, selected: option === value }, option)));
+  const input = h(
+    "select",
+    { "data-control": name, onchange: () => change(input.value) },
+    options.map((option) => h("option", { value: option, selected: option === value }, option)),
+  );
   return h("label", {}, `${label} `, input);
 }
 
-/** A box to tick. */
+/**
+ * A box to tick.
+ * @param {{ name: string, label: string, value: boolean, change: (on: boolean) => void }} options
+ */
 export function tick({ name, label, value, change }) {
-  const input = h("input", { type: "checkbox", "data-control": name, checked: value, onchange: () => change(input.checked) });
+  const input = h("input", {
+    type: "checkbox",
+    "data-control": name,
+    checked: value,
+    onchange: () => change(input.checked),
+  });
   return h("label", {}, input, ` ${label}`);
 }
 
-/** A field for one number, for instance in a table's cell; what isn't a number waits. */
+/**
+ * A field for one number, for instance in a table's cell; what isn't a number waits.
+ * @param {{
+ *   name: string, label: string, value: string | number, step?: number,
+ *   change: (value: number) => void,
+ * }} options
+ */
 export function field({ name, label, value, step = 0.1, change }) {
   const input = h("input", {
-    type: "number", "data-control": name, "aria-label": label, value, step, style: "width: 5.5rem",
-    oninput: () => { if (input.value !== "" && Number.isFinite(Number(input.value))) change(Number(input.value)); },
+    type: "number",
+    "data-control": name,
+    "aria-label": label,
+    value,
+    step,
+    style: "width: 5.5rem",
+    oninput: () => {
+      if (input.value !== "" && Number.isFinite(Number(input.value))) change(Number(input.value));
+    },
   });
   return input;
 }
 
-/** A button. */
+/**
+ * A button.
+ * @param {{ name: string, label: string, press: () => void } & Attributes} options
+ */
 export function button({ name, label, press, ...attributes }) {
-  return h("button", { type: "button", "data-control": name, onclick: press, ...attributes }, label);
+  return h(
+    "button",
+    { type: "button", "data-control": name, onclick: press, ...attributes },
+    label,
+  );
 }
 
 /**
  * A point of a drawing that is dragged, or moved by arrow keys; `at` is [x, y] in the drawing's
  * own units, `scale` turns units into the drawing's coordinates and back, `move` hears [x, y].
+ * @typedef {(x: number, y: number) => [number, number]} Mapping
+ * @param {{
+ *   name: string, label: string, at: [number, number], scale: { to: Mapping, back: Mapping },
+ *   colour: string, step?: number, limit?: number, move: (at: [number, number]) => void,
+ * }} options
  */
 export function handle({ name, label, at, scale, colour, step = 0.1, limit = 2, move }) {
   let [x, y] = at;
   const describe = () => `x ${fixed(x)}, y ${fixed(y)}`;
   const point = draw("circle", {
-    r: 11, fill: colour, stroke: "currentColor", "stroke-width": 2, tabindex: 0, role: "slider",
-    "data-control": name, "aria-label": label, style: "cursor: grab; touch-action: none",
-    "aria-valuenow": fixed(x), "aria-valuemin": -limit, "aria-valuemax": limit,
+    r: 11,
+    fill: colour,
+    stroke: "currentColor",
+    "stroke-width": 2,
+    tabindex: 0,
+    role: "slider",
+    "data-control": name,
+    "aria-label": label,
+    style: "cursor: grab; touch-action: none",
+    "aria-valuenow": fixed(x),
+    "aria-valuemin": -limit,
+    "aria-valuemax": limit,
     onkeydown: (event) => {
-      const by = { ArrowLeft: [-step, 0], ArrowRight: [step, 0], ArrowUp: [0, step], ArrowDown: [0, -step] }[event.key];
+      const by = {
+        ArrowLeft: [-step, 0],
+        ArrowRight: [step, 0],
+        ArrowUp: [0, step],
+        ArrowDown: [0, -step],
+      }[event.key];
       if (!by) return;
       event.preventDefault();
       go(x + by[0], y + by[1]);
@@ -173,15 +302,16 @@ export function handle({ name, label, at, scale, colour, step = 0.1, limit = 2, 
     onpointerdown: (event) => point.setPointerCapture(event.pointerId),
     onpointermove: (event) => {
       if (!point.hasPointerCapture(event.pointerId)) return;
-      const matrix = point.ownerSVGElement.getScreenCTM().inverse();
+      const drawing = /** @type {SVGSVGElement} */ (point.ownerSVGElement);
+      const matrix = drawing.getScreenCTM()?.inverse();
       const there = new DOMPoint(event.clientX, event.clientY).matrixTransform(matrix);
       go(...scale.back(there.x, there.y));
     },
   });
   const place = () => {
     const [cx, cy] = scale.to(x, y);
-    point.setAttribute("cx", cx);
-    point.setAttribute("cy", cy);
+    point.setAttribute("cx", String(cx));
+    point.setAttribute("cy", String(cy));
     point.setAttribute("aria-valuenow", fixed(x));
     point.setAttribute("aria-valuetext", describe());
   };
@@ -195,48 +325,58 @@ export function handle({ name, label, at, scale, colour, step = 0.1, limit = 2, 
   return point;
 }
 
+/**
+ * So many percent of a colour over what lies behind.
+ * @param {string} colour
+ * @param {number} percent
+ */
+export const mixed = (colour, percent) =>
+  `color-mix(in srgb, ${colour} ${Math.round(percent)}%, transparent)`;
+
 // --- tables ---------------------------------------------------------------------------
 
-/** A number with that many decimals, and never -0.00. */
+/**
+ * A number with that many decimals, and never -0.00.
+ * @param {number} number
+ */
 export function fixed(number, decimals = 2) {
   const text = number.toFixed(decimals);
   return Number(text) === 0 ? text.replace("-", "") : text;
 }
 
 /**
- * A table of numbers with labels.
- * `shade` gives a cell's colour role and strength from 0 to 1; `off` marks masked cells.
+ * A reader's text inside a sentence, in whatever direction; its own marks of direction go.
+ * @param {string} text
  */
-export function matrix({ caption, rows, columns, values, decimals = 2, role, off = () => false, largest }) {
-  const top = largest ?? Math.max(...values.flat().map(Math.abs), 1e-9);
-  const cell = (number, i, j) => {
-    const masked = off(i, j);
-    const strength = role && !masked ? Math.round(55 * Math.min(1, Math.abs(number) / top)) : 0;
-    return h("td", {
-      class: masked ? "off" : undefined,
-      style: strength ? `background: color-mix(in srgb, ${COLOURS[role]} ${strength}%, transparent)` : undefined,
-    }, typeof number === "number" ? fixed(number, decimals) : number);
-  };
-  return scroll(caption, h("table", {},
-    h("caption", {}, caption),
-    columns ? h("thead", {}, h("tr", {}, rows ? h("td", {}) : null, columns.map((name) => h("th", { scope: "col" }, name)))) : null,
-    h("tbody", {}, values.map((row, i) =>
-      h("tr", {}, rows ? h("th", { scope: "row" }, rows[i]) : null, row.map((number, j) => cell(number, i, j)))))));
-}
+export const isolated = (text) =>
+  `\u2068${text.replace(/[\u202a-\u202e\u2066-\u2069]/g, "")}\u2069`;
 
-/** A reader's text inside a sentence, whatever direction it is written in; its own marks of direction go. */
-export const isolated = (text) => `\u2068${text.replace(/[\u202a-\u202e\u2066-\u2069]/g, "")}\u2069`;
-
-/** A token that can be seen: white space alone, or nothing, gets signs. */
+/**
+ * A token that can be seen: white space alone, or nothing, gets signs.
+ * @param {string} token
+ */
 export function visible(token) {
   const signs = { " ": "␣", "\n": "↵", "\t": "⇥" };
-  return token === "" ? "∅" : /^\s+$/.test(token) ? token.replace(/[ \n\t]/g, (sign) => signs[sign]) : token;
+  return token === ""
+    ? "∅"
+    : /^\s+$/.test(token)
+      ? token.replace(/[ \n\t]/g, (sign) => signs[sign])
+      : token;
 }
 
-/** A frame that scrolls sideways where its content is too wide for the page; then its edge fades. */
+/**
+ * A frame that scrolls sideways where its content is too wide; then its edge fades.
+ * @param {string} label
+ * @param {Children[]} children
+ */
 export function scroll(label, ...children) {
-  const more = () => frame.classList.toggle("more", frame.scrollLeft + frame.clientWidth < frame.scrollWidth - 2);
-  const frame = h("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": label, onscroll: more }, ...children);
+  const more = () =>
+    frame.classList.toggle("more", frame.scrollLeft + frame.clientWidth < frame.scrollWidth - 2);
+  const frame = h(
+    "div",
+    { class: "scroll", tabindex: 0, role: "group", "aria-label": label, onscroll: more },
+    ...children,
+  );
   const watch = new ResizeObserver(more);
   for (const element of [frame, ...frame.children]) watch.observe(element);
   return frame;
@@ -244,17 +384,27 @@ export function scroll(label, ...children) {
 
 // --- a little mathematics -----------------------------------------------------------------
 
+/** @param {number[]} numbers */
 export const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
+/** @type {(one: number[], other: number[]) => number} */
 export const dot = (one, other) => sum(one.map((number, i) => number * other[i]));
+/** @type {(rows: number[][]) => number[][]} */
 export const transpose = (rows) => rows[0].map((_, j) => rows.map((row) => row[j]));
 
-/** rows (T, D) times columns (D, S). */
+/**
+ * Rows (T, D) times columns (D, S).
+ * @param {number[][]} one
+ * @param {number[][]} other
+ */
 export function matmul(one, other) {
   const columns = transpose(other);
   return one.map((row) => columns.map((column) => dot(row, column)));
 }
 
-/** Weights from scores; a score of -Infinity gets none. */
+/**
+ * Weights from scores; a score of -Infinity gets none.
+ * @param {number[]} scores
+ */
 export function softmax(scores) {
   const top = Math.max(...scores);
   const powers = scores.map((score) => Math.exp(score - top));
@@ -262,7 +412,10 @@ export function softmax(scores) {
   return powers.map((power) => power / total);
 }
 
-/** Random numbers in [0, 1) from a seed (mulberry32), the same in every browser. */
+/**
+ * Random numbers in [0, 1) from a seed (mulberry32), the same in every browser.
+ * @param {number} seed
+ */
 export function randomFrom(seed) {
   let state = seed >>> 0;
   return () => {
