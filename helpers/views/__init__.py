@@ -3,7 +3,8 @@
 from helpers.views.attention_view import attention_view
 from helpers.views.dropout_sampler import dropout_sampler
 from helpers.views.explore import explore
-from helpers.views.frames import Line
+from helpers.views.explore_choices import Number, Range, Text
+from helpers.views.explore_results import Line
 from helpers.views.head_splitter import head_splitter
 from helpers.views.mask_painter import mask_painter
 from helpers.views.model_in_the_page import model_in_the_page
@@ -17,7 +18,10 @@ from helpers.views.view import Table, View
 
 __all__ = [
     "Line",
+    "Number",
+    "Range",
     "Table",
+    "Text",
     "View",
     "attention_view",
     "dropout_sampler",

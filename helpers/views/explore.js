@@ -1,9 +1,13 @@
-import { COLOURS, draw, h, isolated, menu, scroll, slider, tick } from "./shared/lib.js";
+import { COLOURS, draw, h, isolated, menu, scroll, slider, tick, visible } from "./shared/lib.js";
 
 const CHART = { width: 340, height: 200, left: 52, right: 10, top: 12, foot: 24 };
-// In JupyterLab the kernel's box is the output before this view: the view waits while the box
-// lives, and takes its place, and that of the message about it, once it is gone.
+// With a kernel, a box of ipywidgets is the output before this view, and computes its frames. In
+// JupyterLab what is left of that box without its kernel, a message about it, is not shown.
 const BOX_STYLE = `
+.aos-explore.aos-fed > :has(> * > .aos-frame) { display: none; }
+.jp-OutputArea-child:has(+ * .aos-view[data-module="explore"]):not(:has(.aos-explore)):has(
+  > .jp-OutputArea-output.jupyter-widgets
+) { display: none; }
 `;
 const LINES = [
   [COLOURS.queries, ""],
@@ -12,51 +16,91 @@ const LINES = [
   [COLOURS.weights, "2 3"],
 ];
 
-/** A control for each choice, and the frame that Python computed for their values. */
+/** What Python computed for the values of some choices: here for all of them, or in a kernel. */
 export function render({ state, el }) {
-  const { choices, frames } = state;
-  const places = choices.map(() => 0);
+  const { choices, frames, box } = state;
+  const picture = framePicture(choices);
+  const controls = gridControls(choices, (values, place) => picture.show(values, frames[place]));
+  el.append(h("style", {}, BOX_STYLE), controls, ...picture.elements);
+  if (box)
+    follow(box, ({ values, frame, error }) => {
+      controls.remove();
+      picture.show(values, frame, error);
+      picture.keepHeight();
+    });
+}
+
+/** The parts of a frame, a sentence about it, and what went wrong behind it. */
+function framePicture(choices) {
   const parts = h("div", { class: "panels" });
   const sentence = h("p", { class: "note", "aria-live": "polite", "data-value": "sentence" });
-
-  const show = () => {
-    // The last choice runs fastest.
-    const frame =
-      frames[places.reduce((total, place, i) => total * choices[i].values.length + place, 0)];
+  const wrong = h("p", { class: "note text", role: "alert", "data-value": "wrong" });
+  const show = (values, frame, error = "") => {
     parts.replaceChildren(...frame.map((part, i) => PARTS[part.kind](part, i)));
-    const chosen = choices
-      .map(({ label, values }, i) => named(label, values[places[i]]))
-      .join(" and ");
+    const chosen = choices.map(({ label }, i) => named(label, values[i])).join(" and ");
     const found = frame
       .map(told)
       .filter((text) => text !== "")
       .join("; ");
     sentence.textContent = found ? `With ${chosen}: ${found}.` : `Shown above: ${chosen}.`;
+    wrong.textContent = error ? `${error}\nThe result above is still that for ${chosen}.` : "";
   };
-  const control = ({ name, label, values }, i) => {
-    const change = (value) => {
-      places[i] = values.indexOf(value);
-      show();
-    };
-    if (values.every((value) => YES_NO.includes(value)))
-      return tick({
-        name,
-        label,
-        value: values[0] === "True",
-        change: (on) => change(on ? "True" : "False"),
-      });
-    if (values.every((value) => value !== "" && isFinite(value)))
-      return slider({ name, label, choices: values, value: values[0], change });
-    return menu({ name, label, options: values, value: values[0], change });
+  /** What lies below doesn't jump when a result is shorter than the one before. */
+  const keepHeight = () => {
+    const height = Math.max(parts.offsetHeight, parseFloat(parts.style.minHeight) || 0);
+    parts.style.minHeight = `${height}px`;
   };
+  return { elements: [parts, sentence, wrong], show, keepHeight };
+}
 
-  el.append(
-    h("style", {}, BOX_STYLE),
-    h("div", { class: "controls" }, choices.map(control)),
-    parts,
-    sentence,
+/** A control for each choice; `change` hears their values and the place of that combination. */
+function gridControls(choices, change) {
+  const places = choices.map(() => 0);
+  const tell = () => {
+    const values = choices.map((choice, i) => choice.values[places[i]]);
+    // The last choice runs fastest.
+    const count = (total, place, i) => total * choices[i].values.length + place;
+    change(values, places.reduce(count, 0));
+  };
+  const controls = choices.map((choice, i) =>
+    gridControl(choice, (value) => {
+      places[i] = choice.values.indexOf(value);
+      tell();
+    }),
   );
-  show();
+  tell();
+  return h("div", { class: "controls" }, controls);
+}
+
+/** None where there is nothing to choose; else a box to tick, a slider or a menu. */
+function gridControl({ name, label, values }, change) {
+  if (values.length < 2) return null;
+  const [value] = values;
+  if (values.every((one) => YES_NO.includes(one)))
+    return tick({
+      name,
+      label,
+      value: value === "True",
+      change: (on) => change(on ? "True" : "False"),
+    });
+  if (values.every((one) => one.trim() !== "" && Number.isFinite(Number(one))))
+    return slider({ name, label, choices: values, value, change });
+  return menu({ name, label, options: values, value, change });
+}
+
+/** Hear of each frame that the kernel's box has; the box may come later than this view. */
+function follow(name, hear) {
+  let heard = "";
+  const look = () => {
+    const box = document.querySelector(`.${name}`);
+    const text = box?.querySelector(".aos-frame")?.textContent ?? "";
+    if (!box || text === "" || text === heard) return;
+    heard = text;
+    box.classList.add("aos-fed");
+    hear(JSON.parse(text));
+  };
+  new MutationObserver(look).observe(document.body, { childList: true, subtree: true });
+  look();
 }
 
 const PARTS = {
@@ -77,7 +121,7 @@ const YES_NO = ["False", "True"];
 /** A choice in words. */
 function named(label, value) {
   if (YES_NO.includes(value)) return value === "True" ? isolated(label) : `not ${isolated(label)}`;
-  return `${isolated(label)} ${isolated(value)}`;
+  return `${isolated(label)} ${isolated(visible(value))}`;
 }
 
 /** A part in a few words; texts and tables speak for themselves. */
