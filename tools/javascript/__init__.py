@@ -1,0 +1,1 @@
+"""How the modules of the views are formatted and checked; see ``__main__``."""
