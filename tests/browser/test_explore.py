@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from helpers.views import Line, Table, explore
+from helpers.views import Line, Table, Text, View, explore
 
 WIDTHS = [2, 8, 32]
 KINDS = ["normal", "uniform"]
@@ -139,3 +139,74 @@ def test_words_alone_are_named_by_their_values(show_views):
     shown.press("a", "ArrowDown")
     assert shown.value("part 0") == "text y"
     assert "Shown above: \u2068a\u2069 \u2068y\u2069." in shown.value("sentence")
+
+
+def test_what_cannot_be_chosen_has_no_control(show_views):
+    view = explore(lambda a, b: f"{a} {b}", title="t", a=Text("only"), b=[" ", "1"])
+    shown = show_views(view)
+    assert shown.controls() == {"b"}
+    shown.press("b", "ArrowDown")
+    assert shown.value("part 0") == "only 1"
+
+
+# --- with a kernel: what follow() reads in the box of ipywidgets; no kernel is here ---
+
+PUT = """([name, html]) => {
+    const box = document.querySelector("." + name) ?? document.createElement("div");
+    box.className = "aos-explore " + name;
+    box.innerHTML = "<div><div>" + html + "<p>words</p></div></div>";
+    document.body.prepend(box);
+}"""
+
+
+@pytest.fixture
+def followed(show_views):
+    """A view that follows a box, and a function that puts a word's result there."""
+
+    def both(word):
+        return [word, {"length": len(word), "share": 1 / len(word)}][
+            : 1 + len(word) % 2
+        ]
+
+    grid = explore(both, title="t", word=Text("one", values=["two"]))
+    state = grid.state | {"box": "aos-explore-7"}
+    shown = show_views(View("explore", "t", state, grid.tables))
+
+    def put(word, name="aos-explore-7"):
+        shown.page.evaluate(PUT, [name, grid._computed((word,))])
+
+    return shown, put
+
+
+def test_a_box_that_comes_later_takes_the_place_of_the_controls(followed):
+    shown, put = followed
+    assert shown.controls() == {"word"}
+    shown.press("word", "ArrowDown")
+    assert shown.value("part 0") == "two"
+    put("<b>")
+    assert shown.controls() == set()
+    assert (shown.value("part 0"), shown.value("bar 1 0")) == ("<b>", "3")
+    assert not shown.page.get_by_text("words", exact=True).is_visible()
+    put("other words", name="aos-explore-8")
+    assert shown.value("part 0") == "<b>"
+
+
+def test_an_error_leaves_the_last_result_until_the_next(followed):
+    shown, put = followed
+    put("fives")
+    assert shown.value("wrong") == ""
+    put("")
+    assert "ZeroDivisionError: division by zero" in shown.value("wrong")
+    assert "still that for \u2068word\u2069 \u2068fives\u2069." in shown.value("wrong")
+    assert shown.value("part 0") == "fives"
+    put("sevenxx")
+    assert (shown.value("wrong"), shown.value("part 0")) == ("", "sevenxx")
+
+
+def test_nothing_below_jumps_when_a_result_is_shorter(followed):
+    shown, put = followed
+    put("fives")
+    before = shown.page.locator('[data-value="sentence"]').bounding_box()["y"]
+    put("even")
+    assert shown.page.locator('[data-value="bar 1 0"]').count() == 0
+    assert shown.page.locator('[data-value="sentence"]').bounding_box()["y"] == before

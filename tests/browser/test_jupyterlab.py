@@ -44,8 +44,13 @@ WALK = """async (selector) => {
 }"""
 EXPLORE = """import os
 os.environ.pop("BOOK_STATIC", None)
-from helpers.views import explore
-explore(lambda width: {"twice": 2 * width}, title="Twice", decimals=1, width=[1.5, 4.0])
+from helpers.views import Range, Text, explore
+
+def shares(width, word):
+    return [{"twice": 2 * width, "share": 1 / len(word)}, f"of {word}"]
+
+explore(shares, title="Shares", decimals=1, word=Text("hello"),
+        width=Range(0.5, 9.0, 0.5, values=[1.5, 4.0]))
 """
 
 
@@ -198,15 +203,37 @@ def letters(text):
     return "".join(text.split())
 
 
-def test_explore_asks_the_kernel_when_its_slider_moves(chromium, lab):
+def test_explore_computes_what_only_a_kernel_can(chromium, lab):
+    """A value between those of the page, words of one's own, an error and its end."""
     context = chromium.new_context(viewport={"width": 1280, "height": 900})
     page = opened(context, lab, "explore.ipynb")
     run_all(page)
-    shown = page.locator(".jp-OutputArea-output .widget-html-content")
-    shown.get_by_text("3.0").first.wait_for(timeout=60_000)
-    page.locator(".noUi-handle").focus()
+    view = page.locator('.aos-view[data-module="explore"]')
+    shown = {
+        name: view.locator(f'[data-value="{place}"]')
+        for name, place in (("twice", "bar 0 0"), ("share", "bar 0 1"))
+    }
+    text, wrong = (view.locator(f'[data-value="{one}"]') for one in ("part 1", "wrong"))
+    shown["twice"].get_by_text("3.0").wait_for(timeout=60_000)
+    view.locator("[data-control]").first.wait_for(state="detached")
+    page.locator(".aos-explore .noUi-handle").focus()
     page.keyboard.press("ArrowRight")
-    shown.get_by_text("8.0").first.wait_for(timeout=30_000)
+    page.keyboard.press("ArrowRight")
+    shown["twice"].get_by_text("5.0").wait_for()
+    field = page.locator(".aos-explore .widget-text input")
+    field.fill("ab")
+    shown["share"].get_by_text("0.5").wait_for()
+    assert text.inner_text() == "of ab"
+    field.fill("")
+    wrong.get_by_text("ZeroDivisionError").wait_for()
+    assert "shares was called with word = '', width = 2.5" in wrong.inner_text()
+    assert (text.inner_text(), shown["share"].inner_text()) == ("of ab", "0.5")
+    field.fill("0123456789")
+    shown["share"].get_by_text("0.1").wait_for()
+    assert (wrong.inner_text(), shown["twice"].inner_text()) == ("", "5.0")
+    picture = os.environ.get("BOOK_SCREENSHOTS")
+    if picture:
+        page.screenshot(path=pathlib.Path(picture) / "lab_explore.png")
     context.close()
 
 
@@ -222,14 +249,14 @@ STOP_KERNELS = """async (token) => {
 
 
 def test_explore_is_alive_in_a_notebook_that_is_reopened(chromium, lab):
-    """With the kernel its box alone is seen; without it the view, and no error."""
+    """With the kernel its box moves the view; without it the view alone is seen."""
     context = chromium.new_context(viewport={"width": 1280, "height": 900})
     page = opened(context, lab, "reopened.ipynb")
     run_all(page)
     view = page.locator('.aos-view[data-module="explore"]')
-    view.locator(".live").wait_for(state="attached", timeout=60_000)
+    view.locator(".live").wait_for(timeout=60_000)
     page.locator(".aos-explore .noUi-handle").wait_for()
-    assert not view.is_visible()
+    view.locator("[data-control]").first.wait_for(state="detached")
     page.keyboard.press("Control+s")
     path = lab[1] / "reopened.ipynb"
     while (result := saved(path, 1)) is None:

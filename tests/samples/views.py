@@ -94,7 +94,8 @@ def explore():
         table = views.Table(word, [[word, 0.5]], columns=HOSTILE[:2], rows=[word])
         return [word, width / 3, dict.fromkeys(tokens(9), width), curve, table]
 
-    return views.explore(frame, title="Words", word=HOSTILE, width=[1, 2.5])
+    text = views.Text(HOSTILE[0], values=HOSTILE[1:])
+    return views.explore(frame, title="Words", word=text, width=[1, 2.5])
 
 
 def quiz():

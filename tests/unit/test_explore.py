@@ -1,13 +1,17 @@
 """The frames of ``explore``, their errors, and what a notebook is given of them."""
 
+import asyncio
+import html
+import json
 import math
+import re
 import sys
 
 import pytest
 import torch
 from IPython.core.formatters import DisplayFormatter
 
-from helpers.views import Line, Table, explore
+from helpers.views import Line, Number, Range, Table, Text, explore
 from helpers.views.explore import WIDGET
 
 
@@ -167,6 +171,33 @@ def test_recorded_results_are_looked_up():
     assert texts == ["1.50", "1.25", "1.00", "0.50"]
 
 
+# --- ranges and a reader's own inputs, on a page --------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("choice", "values"),
+    [
+        (Range(0.0, 1.0), [0.0, 0.25, 0.5, 0.75, 1.0]),
+        (Range(0, 1, 0.1), [0.0, 0.2, 0.5, 0.8, 1.0]),
+        (Range(1, 64), [1, 17, 33, 48, 64]),
+        (Range(1, 3), [1, 2, 3]),
+        (Range(2, 9, 3), [2, 5, 8]),
+        (Range(0, 10, values=[7, 2]), [7, 2]),
+        (Range(0.5, 10, values=[7, 2]), [7.0, 2.0]),
+        (Number(2, values=[3]), [2, 3]),
+        (Number(0.5), [0.5]),
+        (Text("a", values=["b", ""]), ["a", "b", ""]),
+        (Text("a"), ["a"]),
+    ],
+)
+def test_a_page_offers_some_values_of_what_a_kernel_leaves_open(choice, values):
+    called = []
+    view = explore(lambda **one: called.append(one["a"]) or "x", title="t", a=choice)
+    assert called == values
+    assert list(map(type, called)) == list(map(type, values))
+    assert view.state["choices"][0]["values"] == list(map(str, values))
+
+
 # --- errors ---------------------------------------------------------------------------
 
 
@@ -184,6 +215,24 @@ def test_recorded_results_are_looked_up():
         ({"a": [1, None]}, r"a must hold numbers, strings and booleans, got None"),
         ({"a": [1, math.nan]}, r"a must hold numbers, .* got nan"),
         ({"a": range(8), "b": range(8)}, r"at most 60 combinations, got 8 x 8 = 64"),
+        ({"a": Range(3, 1)}, r"a must be a Range of numbers from low to high, got "),
+        ({"a": Range("b", 1)}, r"a must be a Range of numbers from low to high"),
+        ({"a": Range(0, math.inf)}, r"a must be a Range of numbers from low to high"),
+        ({"a": Range(0, 1, "b")}, r"a must be a Range of numbers from low to high"),
+        ({"a": Range(0, 1, 0)}, r"a must be a Range with a step inside it, got "),
+        ({"a": Range(0, 1, 2)}, r"a must be a Range with a step inside it, got "),
+        (
+            {"a": Range(0, 1, values=[0, 2])},
+            r"with values between its ends, got \[0, 2",
+        ),
+        ({"a": Range(0, 3, values=[1, 1.5])}, r"a must be a Range of integers through"),
+        ({"a": Range(0, 1, values=3)}, r"a, a Range, must be a list of values, got 3"),
+        ({"a": Range(0, 1, values=[1])}, r"a must hold at least two values"),
+        ({"a": Number("b")}, r"a must be a Number of numbers, got \['b'\]"),
+        ({"a": Number(1, values=[1])}, r"at least one value, all distinct, got \[1, 1"),
+        ({"a": Number(1, values=2)}, r"a, a Number, must be a list of values, got 2"),
+        ({"a": Text(1)}, r"a must be a Text of strings, got \[1\]"),
+        ({"a": Text("b", values="c")}, r"a, a Text, must be a list of values, got 'c'"),
     ],
 )
 def test_choices_of_anything_else_are_named(choices, message):
@@ -290,21 +339,19 @@ def test_the_page_gets_no_widget(displayed, monkeypatch):
     assert displayed(powers_view()) == [page]
 
 
-def test_a_kernel_gets_the_widget_and_then_the_view(displayed, with_kernel):
+def test_a_kernel_gets_the_widget_and_then_a_view_that_follows_it(
+    displayed, with_kernel
+):
     view = powers_view()
     box, page = displayed(view)
+    name = view.widget().model_id
     assert box == {
         "text/plain": "<view explore: Powers>",
-        WIDGET: {
-            "version_major": 2,
-            "version_minor": 0,
-            "model_id": view.widget().model_id,
-        },
+        WIDGET: {"version_major": 2, "version_minor": 0, "model_id": name},
     }
-    assert page == {
-        "text/plain": "<view explore: Powers>",
-        "text/html": view._repr_html_(),
-    }
+    assert f'"box":"aos-explore-{name}"' in page["text/html"]
+    assert f"aos-explore-{name}" in view.widget()._dom_classes
+    assert "aos-explore-" + name not in view._repr_html_()
     assert displayed(view) == [box, page]
 
 
@@ -314,65 +361,121 @@ def test_without_ipywidgets_the_view_is_left(displayed, with_kernel, monkeypatch
     assert set(page) == {"text/html", "text/plain"}
 
 
-def test_moving_a_slider_calls_the_function_again():
+def held(box):
+    """What explore.js reads from a box: values, a frame, perhaps an error."""
+    text = re.search(
+        r'<pre hidden class="aos-frame">(.*?)</pre>', box.children[-1].value
+    )
+    return json.loads(html.unescape(text[1]))
+
+
+def words(box):
+    """What is read in a box where no script runs."""
+    return box.children[-1].value.partition("</pre>")[2]
+
+
+def test_a_kernel_has_a_control_for_every_kind_of_choice():
+    view = explore(
+        lambda **one: 1,
+        title="t",
+        learning_rate=[0.001, 0.01],
+        word=["a", "b"],
+        flag=[True, False],
+        share=Range(0, 1, 0.25, values=[0.5, 0]),
+        size=Range(1, 9, values=[3, 1]),
+        count=Number(2),
+        weight=Number(0.5),
+        text=Text("hello"),
+    )
+    *controls, _ = view.widget().children
+    assert [(type(one).__name__, one.value) for one in controls] == [
+        ("SelectionSlider", 0.001),
+        ("Dropdown", "a"),
+        ("Checkbox", True),
+        ("FloatSlider", 0.5),
+        ("IntSlider", 3),
+        ("IntText", 2),
+        ("FloatText", 0.5),
+        ("Text", "hello"),
+    ]
+    names = "learning rate, word, flag, share, size, count, weight, text"
+    assert [one.description for one in controls] == names.split(", ")
+    rate, share, size = controls[0], controls[3], controls[4]
+    assert [label for label, _ in rate.options] == ["0.001", "0.01"]
+    assert (share.min, share.max, share.step) == (0, 1, 0.25)
+    assert share.readout_format == ".2f"
+    assert (size.min, size.max, size.step) == (1, 9, 1)
+    assert explore(lambda a: a, title="t", a=Range(0.0, 1.0)).widget().children[
+        0
+    ].step == pytest.approx(0.01)
+
+
+def test_moving_a_slider_calls_the_function_with_what_the_page_does_not_have():
     called = []
 
-    def frame(learning_rate, positions):
-        called.append((learning_rate, positions))
-        return [{"rate": learning_rate, "calls": len(called)}, f"positions {positions}"]
+    def frame(rate, word):
+        called.append((rate, word))
+        return [{"rate": rate, "calls": len(called)}, f"<{word}>"]
 
     view = explore(
-        frame, title="a < b", learning_rate=[0.001, 0.01], positions=[True, False]
+        frame, title="a < b", rate=Range(0.0, 1.0, 0.1, values=[0, 1]), word=Text("a")
     )
-    assert len(called) == 4
-    title, rate, positions, shown = view.widget().children
-    assert title.value == "<b>a &lt; b</b>"
-    assert rate.description == "learning rate"
-    assert [label for label, _ in rate.options] == ["0.001", "0.01"]
-    assert (rate.value, positions.value) == (0.001, True)
-    assert "<td>0.0010</td>" in shown.value
-    assert len(called) == 4  # the first frame is known
-    positions.value = False
-    assert called[4:] == [(0.001, False)]
-    assert "positions False" in shown.value
-    rate.value = 0.01
-    assert called[5:] == [(0.01, False)]
-    assert "<td>0.0100</td>" in shown.value
-    assert "<td>6</td>" in shown.value  # computed now, and not in advance
+    assert called == [(0.0, "a"), (1.0, "a")]
+    box = view.widget()
+    rate, word, _ = box.children
+    assert held(box) == {"values": ["0.0", "a"], "frame": view.state["frames"][0]}
+    assert len(called) == 2  # the first frame is known
+    rate.value = 0.1 + 0.2
+    assert called[2:] == [(0.3, "a")]
+    assert held(box)["values"] == ["0.3", "a"]
+    word.value = "b"
+    assert called[3:] == [(0.3, "b")]
+    bars, text = held(box)["frame"]
+    assert (bars["texts"], bars["reach"]) == (["0.3000", "4"], [0, 4])
+    assert text == {"kind": "text", "text": "<b>"}
+    assert "<td>0.3000</td>" in words(box)
+    assert "&lt;b&gt;" in words(box)
 
 
-def test_a_kernel_draws_every_kind_of_part_as_html():
-    hostile = "<img src=x onerror=alert(1)>"
-    line = Line([0, 1, 2, 3], {hostile: [0.0, math.nan, 2.0, 4.0]}, hostile, hostile)
-    table = Table(hostile, [[hostile, 0.5]], columns=[hostile, "c"], rows=[hostile])
-    result = [hostile, 0.25, {hostile: -1, "b": 3}, line, table]
-    view = explore(lambda a: result, title="t", a=[1, 2])
-    text = view.widget().children[-1].value
-    assert "<img" not in text
-    assert text.count("&lt;img") == 9
-    assert "0.2500" in text
-    assert '<th scope="row">b</th><td>3</td>' in text
-    assert "margin-left: 25.0%; width: 75.0%" in text
-    assert "margin-left: 0.0%; width: 25.0%" in text
-    # From 0 to 4 over 160 pixels, and from 0 to 3 over 324; one point is missing.
-    assert 'd="M8.0 168.0M224.0 88.0L332.0 8.0"' in text
-    assert "<td>0.0000 to 4.0000</td>" in text
-
-
-def test_an_error_behind_a_slider_is_shown_and_raised():
-    fine = True
-
+def test_an_error_is_told_and_the_last_good_result_kept():
     def frame(a):
-        if fine:
-            return a
-        raise RuntimeError("<lost>")
+        if a == "bad":
+            raise RuntimeError("<lost>")
+        return None if a == "none" else f"seen {a}"
 
-    view = explore(frame, title="t", a=[1, 2])
-    _, slider, shown = view.widget().children
-    fine = False
-    with pytest.raises(RuntimeError, match="<lost>"):
-        slider.value = 2
-    assert "RuntimeError: &lt;lost&gt;\nframe was called with a = 2" in shown.value
-    fine = True
-    slider.value = 1
-    assert ">1</p>" in shown.value
+    box = explore(frame, title="t", a=Text("fine")).widget()
+    field = box.children[0]
+    field.value = "good"
+    good = held(box)
+    report = "RuntimeError: <lost>\nframe was called with a = 'bad'"
+    field.value = "bad"
+    assert held(box) == good | {"error": report}
+    assert "RuntimeError: &lt;lost&gt;" in words(box)
+    assert "seen good" in words(box)
+    field.value = "none"
+    assert "must be a string, a number" in held(box)["error"]
+    assert held(box)["frame"] == good["frame"]
+    field.value = "better"
+    assert held(box)["values"] == ["better"]
+    assert "error" not in held(box)
+
+
+def test_a_slow_function_is_called_for_the_last_of_many_moves():
+    called = []
+
+    async def move_quickly():
+        box = explore(
+            lambda a: called.append(a) or "x", title="t", a=Range(0, 99)
+        ).widget()
+        called.clear()
+        for value in range(1, 50):
+            box.children[0].value = value
+            await asyncio.sleep(0.001)
+        assert called == []
+        while not called:
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.3)
+        return held(box)
+
+    assert asyncio.run(move_quickly())["values"] == ["49"]
+    assert called == [49]
