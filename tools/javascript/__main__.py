@@ -16,7 +16,7 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 INSTALLED = ROOT / "_build" / "javascript"
-PACKAGES = ("package.json", "package-lock.json", ".npmrc")
+PACKAGES = ("package.json", "package-lock.json")
 
 
 class NoToolsError(Exception):
