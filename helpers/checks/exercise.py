@@ -1,71 +1,42 @@
-"""An exercise: its reference, its inputs, the known mistakes, and how it is checked."""
+"""An exercise: call it with a solution, and it finds the mistake."""
 
+import dataclasses
+import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import torch
+
 from helpers.checks import verdict
-from helpers.checks.calling import SECONDS, Outcome, call
+from helpers.checks.calling import SECONDS, Outcome, call, plain_call
+from helpers.checks.cases import Case, Mistake
 from helpers.checks.comparing import Difference, difference, name_parts
+from helpers.checks.stubs import forgets_return, is_a_stub
+
+DOCUMENTATION = """Check ``{stub}``.
+
+Args:
+{asks}
+
+Returns:
+    verdict: a Verdict.
+"""
 
 
-@dataclass(frozen=True)
-class Case:
-    """One input.
-
-    Args:
-        name: what is special about it, such as "one token".
-        arguments: a dict of names and values, in the order of the parameters.
-        shown: what a verdict prints of the input, where that isn't the arguments.
-    """
-
-    name: str
-    arguments: dict[str, Any]
-    shown: dict[str, Any] | None = None
-
-
-@dataclass(frozen=True)
-class Mistake:
-    """A known mistake: code that makes it, and words for it.
-
-    Args:
-        name: completes "behaves like …", such as "a mask with its meaning inverted".
-        function: does what a reader with this mistake would write.
-        why: one to three sentences: why that is wrong, and what to look at.
-    """
-
-    name: str
-    function: Callable[..., Any]
-    why: str
-
-
-def plain_call(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call a function and hand its result on."""
-    return function(*arguments)
-
-
-def attempted(value: Any) -> Any:
-    """Hand a value on, unless it is what a stub returns.
-
-    Raises:
-        NotImplementedError: None or ``...``, which is then its argument.
-    """
-    if value is None or value is ...:
-        raise NotImplementedError(value)
-    return value
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Exercise:
-    """What a check needs to know about an exercise.
+    """What a check needs to know about an exercise; calling it is the check.
 
     Args:
         name: of the check.
+        stub: what the reader writes, such as "my_softmax(scores)".
+        asks: what that is, with the shapes of its arguments and its result.
         returns: a dict of the result's parts and their shapes in letters, such as
             ``{"weights": "(T, S)"}``; the order is that of the results.
         reference: a right solution, called as the reader's is.
         cases: returns a list of Case, the smallest input first, in which any two of
-            the mistakes differ.
+            the mistakes differ; the same ones each time.
         mistakes: each a Mistake.
         run: ``run(attempt, *arguments)`` calls the reader's function or class and
             returns what is compared. What is random is turned into what must hold of
@@ -73,13 +44,33 @@ class Exercise:
     """
 
     name: str
+    stub: str
+    asks: str
     returns: dict[str, str]
     reference: Callable[..., Any]
     cases: Callable[[], Sequence[Case]]
     mistakes: tuple[Mistake, ...]
     run: Callable[..., Any] = plain_call
+    _known: dict[tuple[Any, ...], Any] = dataclasses.field(
+        default_factory=dict, init=False
+    )
 
-    def check(self, attempt: Any, *, seconds: float = SECONDS) -> verdict.Verdict:
+    def __post_init__(self) -> None:
+        """Document this check, so that ``help(checks.softmax)`` says what it asks."""
+        asks = textwrap.fill(
+            f"attempt: {self.asks}",
+            88,
+            initial_indent="    ",
+            subsequent_indent="        ",
+            break_on_hyphens=False,
+        )
+        text = DOCUMENTATION.format(stub=self.stub, asks=asks)
+        object.__setattr__(self, "__doc__", text)
+
+    def __repr__(self) -> str:
+        return f"<checks.{self.name}: hand over {self.stub}>"
+
+    def __call__(self, attempt: Any, *, seconds: float = SECONDS) -> verdict.Verdict:
         """Print a verdict on a solution; never raise on the reader's mistakes.
 
         Args:
@@ -94,85 +85,83 @@ class Exercise:
         return found
 
     def examine(self, attempt: Any, seconds: float = SECONDS) -> verdict.Verdict:
-        """Find the verdict without printing it; arguments as for check."""
-        title = getattr(attempt, "__name__", self.name)
+        """Find the verdict without printing it; arguments as for the check itself."""
         if attempt is None or attempt is ...:
             return verdict.not_attempted(self.name, self.name)
         if not callable(attempt):
             return verdict.no_function(self.name, attempt)
-        cases, outcomes = self.cases(), []
-        for case in cases:
+        title = getattr(attempt, "__name__", self.name)
+        outcomes: list[Outcome] = []
+        for case in self.inputs():
             outcome = call(attempt, case.arguments, run=self.run, seconds=seconds)
             if outcome.hung:
                 return verdict.hung(self.name, title, case, seconds)
-            outcomes.append(outcome)
-            if len(outcomes) == 1 and _is_a_stub(outcome):
-                if _is_written(attempt) and _gives_none(outcome):
+            if not outcomes and is_a_stub(outcome):
+                if forgets_return(attempt, outcome):
                     return verdict.nothing_returned(self.name, title)
                 return verdict.not_attempted(self.name, title)
-        expected = [self._result(self.reference, case) for case in cases]
-        found = [
-            _failure(right, outcome, list(self.returns))
-            for right, outcome in zip(expected, outcomes, strict=True)
-        ]
-        failures = [
-            (case, outcome, one)
-            for case, outcome, one in zip(cases, outcomes, found, strict=True)
-            if one is not None
-        ]
+            outcomes.append(outcome)
+        return self._judge(title, outcomes)
+
+    def inputs(self) -> Sequence[Case]:
+        """The cases, made once; whoever calls gets the check's own, to read only."""
+        key = ("inputs", *_defaults())
+        if key not in self._known:
+            self._known[key] = tuple(self.cases())
+        cases: Sequence[Case] = self._known[key]
+        return cases
+
+    def outcome(self, function: Callable[..., Any], number: int) -> Outcome:
+        """What the reference or a known mistake does on one input, called only once.
+
+        Args:
+            function: ``reference``, or ``function`` of one of the mistakes.
+            number: of the input.
+
+        Returns:
+            outcome: an Outcome; the check's own, to read only.
+        """
+        key = (function, number, *_defaults())
+        if key not in self._known:
+            arguments = self.inputs()[number].arguments
+            outcome = call(function, arguments, run=self.run)
+            if outcome.hung:  # by a busy machine: that is nothing to remember
+                return outcome
+            self._known[key] = outcome
+        known: Outcome = self._known[key]
+        return known
+
+    def _judge(self, title: str, outcomes: list[Outcome]) -> verdict.Verdict:
+        cases, failures = self.inputs(), []
+        for number, outcome in enumerate(outcomes):
+            right = self.outcome(self.reference, number)
+            found = _failure(right, outcome, list(self.returns))
+            if found is not None:
+                failures.append((cases[number], outcome, found))
         if not failures:
             # One mistake can be made in several ways, each a Mistake of that name.
             known = len({mistake.name for mistake in self.mistakes})
             return verdict.right(self.name, title, cases, known, outcomes)
-        mistake = self._recognised(cases, outcomes)
         passed = len(cases) - len(failures)
+        mistake = self._recognised(outcomes)
         return verdict.wrong(self.name, title, self.returns, failures, passed, mistake)
 
-    def _recognised(
-        self, cases: Sequence[Case], outcomes: list[Outcome]
-    ) -> Mistake | None:
+    def _recognised(self, outcomes: list[Outcome]) -> Mistake | None:
         if all(outcome.error is not None for outcome in outcomes):
             return None  # any code that fails everywhere would look alike
         for mistake in self.mistakes:
             matches = (
-                alike(self._result(mistake.function, case), outcome)
-                for case, outcome in zip(cases, outcomes, strict=True)
+                alike(self.outcome(mistake.function, number), outcome)
+                for number, outcome in enumerate(outcomes)
             )
             if all(matches):
                 return mistake
         return None
 
-    def _result(self, function: Callable[..., Any], case: Case) -> Outcome:
-        return call(function, case.arguments, run=self.run)
 
-
-def _is_a_stub(outcome: Outcome) -> bool:
-    value = outcome.value
-    if isinstance(value, tuple) and value:
-        return all(one is None or one is ... for one in value)
-    nothing = outcome.error is None and (value is None or value is ...)
-    return nothing or isinstance(outcome.error, NotImplementedError)
-
-
-def _gives_none(outcome: Outcome) -> bool:
-    if outcome.error is not None:
-        return outcome.error.args == (None,)
-    return outcome.value is None
-
-
-def _stub() -> None: ...
-
-
-def _documented_stub() -> None:
-    """Do nothing, as a stub with a docstring does."""
-
-
-def _is_written(attempt: Any) -> bool:
-    """Whether a function, or a layer's forward, holds more than a docstring."""
-    function = attempt.__dict__.get("forward") if isinstance(attempt, type) else attempt
-    code = getattr(function, "__code__", None)
-    stubs = {one.__code__.co_code for one in (_stub, _documented_stub)}
-    return code is not None and code.co_code not in stubs
+def _defaults() -> tuple[torch.dtype, torch.device]:
+    """What a reader may set for all new tensors, a check's inputs among them."""
+    return torch.get_default_dtype(), torch.get_default_device()
 
 
 def _failure(
@@ -184,7 +173,21 @@ def _failure(
     expected, yours = (name_parts(one.value, names) for one in (right, outcome))
     if not isinstance(yours, dict):
         expected = right.value  # a tuple, where the parts' names would be a dict
-    return difference(expected, yours)
+    found = difference(expected, yours)
+    if found is None:
+        return None
+    return dataclasses.replace(found, expected=_copied(found.expected))
+
+
+def _copied(value: Any) -> Any:
+    """What a caller may change, while the check remembers what it was."""
+    if isinstance(value, torch.Tensor):
+        return value.clone()
+    if isinstance(value, dict):
+        return {name: _copied(one) for name, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(_copied, value))
+    return value
 
 
 def alike(mistaken: Outcome, outcome: Outcome) -> bool:

@@ -3,15 +3,13 @@
 import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
+from helpers.checks.calling import Outcome
+from helpers.checks.cases import Case, Mistake
 from helpers.checks.comparing import Difference, describe, sort_of
-
-if TYPE_CHECKING:  # an exercise is told by its verdict, which is made here
-    from helpers.checks.calling import Outcome
-    from helpers.checks.exercise import Case, Mistake
 
 WIDTH = 80
 MOST_OF_AN_ERROR = 300
@@ -81,7 +79,7 @@ def nothing_returned(exercise: str, title: str) -> Verdict:
     return _verdict(exercise, "type", lines)
 
 
-def hung(exercise: str, title: str, case: "Case", seconds: float) -> Verdict:
+def hung(exercise: str, title: str, case: Case, seconds: float) -> Verdict:
     """The verdict on a function that had to be stopped."""
     lines = [
         f"✗ {title}: stopped after {seconds:g} seconds.",
@@ -95,9 +93,9 @@ def hung(exercise: str, title: str, case: "Case", seconds: float) -> Verdict:
 def right(
     exercise: str,
     title: str,
-    cases: "Sequence[Case]",
+    cases: Sequence[Case],
     known: int,
-    outcomes: "Sequence[Outcome]",
+    outcomes: Sequence[Outcome],
 ) -> Verdict:
     """The verdict on right results: good, unless a call leaves something behind.
 
@@ -124,9 +122,9 @@ def wrong(
     exercise: str,
     title: str,
     returns: dict[str, str],
-    failures: "Sequence[tuple[Case, Outcome, Difference | BaseException]]",
+    failures: Sequence[tuple[Case, Outcome, Difference | BaseException]],
     passed: int,
-    mistake: "Mistake | None",
+    mistake: Mistake | None,
 ) -> Verdict:
     """The verdict on wrong results.
 
@@ -210,7 +208,7 @@ def _letters(found: Difference, returns: dict[str, str]) -> str:
     return f"{letters} = "
 
 
-def _failure(outcome: "Outcome", found: Difference | BaseException) -> list[str]:
+def _failure(outcome: Outcome, found: Difference | BaseException) -> list[str]:
     """What came on the failing input, beside what was expected; or the error."""
     if isinstance(found, BaseException):
         where = [f"    in {outcome.where}"] if outcome.where else []
@@ -232,7 +230,7 @@ def _wrapped(line: str) -> str:
     return textwrap.fill(line, WIDTH, subsequent_indent="  ", break_long_words=False)
 
 
-def _harm(outcomes: "Sequence[Outcome]") -> list[str]:
+def _harm(outcomes: Sequence[Outcome]) -> list[str]:
     """What the calls left behind that a caller would suffer from."""
     changed = sorted({name for outcome in outcomes for name in outcome.changed})
     lines = []
@@ -249,7 +247,7 @@ def _harm(outcomes: "Sequence[Outcome]") -> list[str]:
     return lines
 
 
-def _notes(outcomes: "Sequence[Outcome]") -> list[str]:
+def _notes(outcomes: Sequence[Outcome]) -> list[str]:
     """What is worth a word in any verdict."""
     printed = next((one.printed for one in outcomes if one.printed.strip()), "")
     lines = []
@@ -259,7 +257,7 @@ def _notes(outcomes: "Sequence[Outcome]") -> list[str]:
     return lines
 
 
-def _arguments(case: "Case") -> list[str]:
+def _arguments(case: Case) -> list[str]:
     return [
         line
         for name, value in (case.shown or case.arguments).items()

@@ -1,1 +1,43 @@
-"""What each check knows; a module is named after its check, or its few checks."""
+"""The exercises, each in the module of its name, where its references and words are."""
+
+import importlib
+
+from helpers.checks.exercise import Exercise
+
+# In the order of the chapters.
+NAMES = (
+    "softmax",
+    "context_by_loops",
+    "attend",
+    "self_attention",
+    "v1_from_v2",
+    "scaled_weights",
+    "softmax_backward",
+    "attention_backward",
+    "causal_mask",
+    "sliding_window_mask",
+    "padding_mask",
+    "causal_weights",
+    "causal_attention",
+    "inverted_dropout",
+    "attention_with_dropout",
+    "split_heads",
+    "merge_heads",
+    "count_parameters",
+    "multi_head_from_heads",
+    "heads_from_multi_head",
+    "cross_attention",
+    "padded_cross_attention",
+    "encode",
+    "decode",
+    "get_batch",
+    "cross_entropy",
+    "top_k",
+    "top_p",
+    "transformer_block",
+    "block_parameters",
+    "kv_cache_step",
+)
+EXERCISES: dict[str, Exercise] = {
+    name: importlib.import_module(f"{__name__}.{name}").EXERCISE for name in NAMES
+}

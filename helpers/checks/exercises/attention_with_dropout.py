@@ -5,7 +5,8 @@ import math
 import torch
 
 from helpers import attention
-from helpers.checks.exercise import Case, Exercise, Mistake
+from helpers.checks.cases import Case, Mistake
+from helpers.checks.exercise import Exercise
 
 
 def _given_masks():
@@ -90,8 +91,14 @@ def _returned_first(queries, keys, values, keep, p):
     return (weights * keep / (1 - p)) @ values, weights
 
 
-ATTENTION_WITH_DROPOUT = Exercise(
+EXERCISE = Exercise(
     name="attention_with_dropout",
+    stub="my_attention_with_dropout(queries, keys, values, keep, p)",
+    asks=(
+        "a function of queries and keys (..., T, D), values (..., T, D_v), a boolean "
+        "mask keep (..., T, T), True where a weight stays, and the probability p; it "
+        "returns the context (..., T, D_v) and the dropped causal weights (..., T, T)."
+    ),
     returns={"context": "(..., T, D_v)", "weights": "(..., T, T)"},
     reference=_attention_with_dropout,
     cases=_given_masks,
@@ -188,18 +195,3 @@ ATTENTION_WITH_DROPOUT = Exercise(
         ),
     ),
 )
-
-
-def attention_with_dropout(attempt):
-    """Check ``my_attention_with_dropout(queries, keys, values, keep, p)``.
-
-    Args:
-        attempt: a function of queries and keys (..., T, D), values (..., T, D_v), a
-            boolean mask keep (..., T, T), True where a weight stays, and the
-            probability p; it returns the context (..., T, D_v) and the dropped causal
-            weights (..., T, T).
-
-    Returns:
-        verdict: a Verdict.
-    """
-    return ATTENTION_WITH_DROPOUT.check(attempt)

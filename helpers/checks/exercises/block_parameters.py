@@ -1,6 +1,7 @@
 """Exercise of chapter 9: how many numbers a block trains."""
 
-from helpers.checks.exercise import Case, Exercise, Mistake
+from helpers.checks.cases import Case, Mistake
+from helpers.checks.exercise import Exercise
 from helpers.models.transformer_block import Block, TransformerConfig
 
 
@@ -30,8 +31,13 @@ def _widths():
     ]
 
 
-BLOCK_PARAMETERS = Exercise(
+EXERCISE = Exercise(
     name="block_parameters",
+    stub="my_block_parameters(d_model, num_heads)",
+    asks=(
+        "a function of C and H that returns how many trained numbers a block has, "
+        "without biases in the query, key and value layers."
+    ),
     returns={"number": "a whole number"},
     reference=_counted,
     cases=_widths,
@@ -99,16 +105,3 @@ BLOCK_PARAMETERS = Exercise(
         ),
     ),
 )
-
-
-def block_parameters(attempt):
-    """Check ``my_block_parameters(d_model, num_heads)``.
-
-    Args:
-        attempt: a function of C and H that returns how many trained numbers a block
-            has, without biases in the query, key and value layers.
-
-    Returns:
-        verdict: a Verdict.
-    """
-    return BLOCK_PARAMETERS.check(attempt)

@@ -1,13 +1,17 @@
 """Exercise of chapter 4: a causal layer."""
 
-import math
-
 import torch
-from torch import nn
 
 from helpers import attention
-from helpers.checks.exercise import Case, Exercise, Mistake, attempted
-from helpers.checks.layers import first_output, repeats, with_parameters
+from helpers.checks.cases import Case, Mistake
+from helpers.checks.exercise import Exercise
+from helpers.checks.exercises.support import causal_attention_mistakes as mistaken
+from helpers.checks.exercises.support.readers_layer import (
+    first_output,
+    repeats,
+    with_parameters,
+)
+from helpers.checks.stubs import attempted
 
 
 def _layer_inputs():
@@ -93,130 +97,14 @@ def _share(contexts, undropped):
     return "all of it, always" if same else "something else"
 
 
-class _Wrong(nn.Module):
-    """A causal layer, written so that each mistake changes one method."""
-
-    always: bool | None = None  # what it takes for qkv_bias, whatever it is given
-    future: torch.Tensor
-
-    def __init__(self, d_in, d_out, context_length, dropout, qkv_bias=False):
-        super().__init__()
-        bias = qkv_bias if self.always is None else self.always
-        self.W_query = nn.Linear(d_in, d_out, bias=bias)
-        self.W_key = nn.Linear(d_in, d_out, bias=bias)
-        self.W_value = nn.Linear(d_in, d_out, bias=bias)
-        self.dropout = nn.Dropout(dropout)
-        self.scale = math.sqrt(d_out)
-        future = torch.ones(context_length, context_length).triu(1).bool()
-        self.register_buffer("future", future)
-
-    def hidden(self, T, scores):
-        return self.future[:T, :T]
-
-    def weights(self, scores):
-        hidden = self.hidden(scores.shape[-1], scores)
-        return (scores / self.scale).masked_fill(hidden, -math.inf).softmax(-1)
-
-    def drop(self, weights):
-        return self.dropout(weights)
-
-    def forward(self, x):
-        scores = self.W_query(x) @ self.W_key(x).transpose(-2, -1)
-        return self.drop(self.weights(scores)) @ self.W_value(x)
-
-
-class _Uncut(_Wrong):
-    def hidden(self, T, scores):
-        return self.future
-
-
-class _Forgetful(_Wrong):
-    def weights(self, scores):
-        return (scores / self.scale).softmax(-1)
-
-
-class _OnTheProcessor(_Wrong):
-    def hidden(self, T, scores):
-        return torch.ones(T, T).triu(1).bool()
-
-
-class _Unscaled(_Wrong):
-    def __init__(self, *sizes):
-        super().__init__(*sizes)
-        self.scale = 1.0
-
-
-class _ScaledByWidth(_Wrong):
-    def __init__(self, d_in, d_out, *rest):
-        super().__init__(d_in, d_out, *rest)
-        self.scale = d_out
-
-
-class _ScaledByInput(_Wrong):
-    def __init__(self, d_in, *rest):
-        super().__init__(d_in, *rest)
-        self.scale = math.sqrt(d_in)
-
-
-class _Zeroing(_Wrong):
-    def weights(self, scores):
-        return (scores / self.scale).softmax(-1).tril()
-
-
-class _Undropped(_Wrong):
-    def drop(self, weights):
-        return weights
-
-
-class _AlwaysDropping(_Wrong):
-    def drop(self, weights):
-        return nn.functional.dropout(weights, self.dropout.p)
-
-
-class _DropsValues(_Wrong):
-    def forward(self, x):
-        scores = self.W_query(x) @ self.W_key(x).transpose(-2, -1)
-        return self.weights(scores) @ self.dropout(self.W_value(x))
-
-
-class _DropsScores(_Wrong):
-    def forward(self, x):
-        scores = self.dropout(self.W_query(x) @ self.W_key(x).transpose(-2, -1))
-        return self.weights(scores) @ self.W_value(x)
-
-
-class _Biased(_Wrong):
-    always = True
-
-
-class _Unbiased(_Wrong):
-    always = False
-
-
-class _OwnDropout(_Wrong):
-    def __init__(self, *sizes):
-        super().__init__(*sizes)
-        self.dropout = nn.Dropout()
-
-
-class _Turned(_Wrong):
-    def __init__(self, d_in, d_out, context_length, dropout, *bias):
-        super().__init__(d_in, d_out, context_length, 1 - dropout, *bias)
-
-
-class _OverQueries(_Wrong):
-    def weights(self, scores):
-        hidden = self.hidden(scores.shape[-1], scores)
-        return (scores / self.scale).masked_fill(hidden, -math.inf).softmax(-2)
-
-
-class _HidesItself(_Wrong):
-    def hidden(self, T, scores):
-        return torch.ones_like(scores).triu().bool()
-
-
-CAUSAL_ATTENTION = Exercise(
+EXERCISE = Exercise(
     name="causal_attention",
+    stub="MyCausalAttention(d_in, d_out, context_length, dropout, qkv_bias)",
+    asks=(
+        "a class, not an instance: an ``nn.Module`` with linear layers ``W_query``, "
+        "``W_key``, ``W_value`` that takes (B, T, d_in) for any T up to "
+        "``context_length`` and returns (B, T, d_out)."
+    ),
     returns={"context": "(B, T, d_out)"},
     reference=attention.CausalAttention,
     cases=_layer_inputs,
@@ -224,113 +112,99 @@ CAUSAL_ATTENTION = Exercise(
     mistakes=(
         Mistake(
             "a layer whose mask is not cut to the number of tokens",
-            _Uncut,
+            mistaken.Uncut,
             "The mask has context_length rows; three tokens need its first three rows "
             "and columns.",
         ),
         Mistake(
             "a layer without a mask",
-            _Forgetful,
+            mistaken.Forgetful,
             "masked_fill returns a new tensor: where its result is not kept, nothing "
             "is hidden. masked_fill_ with an underscore works in place.",
         ),
         Mistake(
             "a layer that makes its mask on the CPU",
-            _OnTheProcessor,
+            mistaken.OnTheProcessor,
             "All is well until the layer moves: then scores and mask are on two "
             "devices. Register the mask as a buffer, or make it on the scores' device.",
         ),
         Mistake(
             "a layer without scaling",
-            _Unscaled,
+            mistaken.Unscaled,
             "Divide the scores by the square root of D; here D is d_out.",
         ),
         Mistake(
             "a layer that divides by D instead of its square root",
-            _ScaledByWidth,
+            mistaken.ScaledByWidth,
             "The standard deviation of a score grows as the square root of D.",
         ),
         Mistake(
             "a layer that divides by the square root of d_in",
-            _ScaledByInput,
+            mistaken.ScaledByInput,
             "A score is a sum over the width of queries and keys, d_out; d_in has no "
             "part in it.",
         ),
         Mistake(
             "a layer that zeroes the weights after softmax",
-            _Zeroing,
+            mistaken.Zeroing,
             "The rows don't sum to 1, and their sums depend on the future.",
         ),
         Mistake(
             "a layer without dropout",
-            _Undropped,
+            mistaken.Undropped,
             "In training, weights are dropped with probability dropout, after softmax.",
         ),
         Mistake(
             "a layer that drops weights in eval mode, too",
-            _AlwaysDropping,
+            mistaken.AlwaysDropping,
             "F.dropout drops by default; hand it training=self.training, or use "
             "nn.Dropout, which knows.",
         ),
         Mistake(
             "a layer that drops single features, of the values or of the context",
-            _DropsValues,
+            mistaken.DropsValues,
             "nn.Dropout belongs on the weights: what is dropped is a token's whole "
             "share in the context, not single features.",
         ),
         Mistake(
             "a layer that drops scores before softmax",
-            _DropsScores,
+            mistaken.DropsScores,
             "A score of 0 is a score like another, and softmax gives it a weight. "
             "Dropout comes after softmax.",
         ),
         Mistake(
             "a layer whose dropout is not the one that it is given",
-            _OwnDropout,
+            mistaken.OwnDropout,
             "With dropout 0, nothing is dropped in train mode either. nn.Dropout() "
             "without an argument drops half; hand it the layer's argument.",
         ),
         Mistake(
             "a layer whose dropout is the probability of keeping",
-            _Turned,
+            mistaken.Turned,
             "With dropout 0, yours drops everything in train mode. nn.Dropout takes "
             "the probability of dropping: hand it the layer's argument as it is.",
         ),
         Mistake(
             "a layer whose softmax runs over the queries",
-            _OverQueries,
+            mistaken.OverQueries,
             "Each row, one query's weights, must sum to 1: softmax runs over the last "
             "axis.",
         ),
         Mistake(
             "a layer that hides each token from itself",
-            _HidesItself,
+            mistaken.HidesItself,
             "The diagonal is no future. Without it, row 0 is softmax of nothing: NaN.",
         ),
         Mistake(
             "a layer that never has a bias",
-            _Unbiased,
+            mistaken.Unbiased,
             "Where qkv_bias is True, W_query, W_key and W_value have a bias: hand it "
             "to each nn.Linear, bias=qkv_bias.",
         ),
         Mistake(
             "a layer with biases",
-            _Biased,
+            mistaken.Biased,
             "nn.Linear has a bias unless told otherwise; qkv_bias is False by default.",
         ),
     ),
 )
-
-
-def causal_attention(attempt):
-    """Check ``MyCausalAttention(d_in, d_out, context_length, dropout, qkv_bias)``.
-
-    Args:
-        attempt: a class, not an instance: an ``nn.Module`` with linear layers
-            ``W_query``, ``W_key``, ``W_value`` that takes (B, T, d_in) for any T up to
-            ``context_length`` and returns (B, T, d_out).
-
-    Returns:
-        verdict: a Verdict.
-    """
-    return CAUSAL_ATTENTION.check(attempt)

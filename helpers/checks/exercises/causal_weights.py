@@ -4,7 +4,8 @@ import math
 
 import torch
 
-from helpers.checks.exercise import Case, Exercise, Mistake
+from helpers.checks.cases import Case, Mistake
+from helpers.checks.exercise import Exercise
 
 
 def _score_tables():
@@ -44,8 +45,13 @@ def _one_maximum(scores):
     return exponentials / exponentials.sum(-1, keepdim=True)
 
 
-CAUSAL_WEIGHTS = Exercise(
+EXERCISE = Exercise(
     name="causal_weights",
+    stub="my_causal_weights(scores)",
+    asks=(
+        "a function of (..., T, T) scores, scaled already, that returns the (..., T, "
+        "T) weights: softmax over the keys that don't come after the query."
+    ),
     returns={"weights": "(..., T, T)"},
     reference=lambda scores: _masked_softmax(scores, _lower(scores)),
     cases=_score_tables,
@@ -138,16 +144,3 @@ CAUSAL_WEIGHTS = Exercise(
         ),
     ),
 )
-
-
-def causal_weights(attempt):
-    """Check ``my_causal_weights(scores)``.
-
-    Args:
-        attempt: a function of (..., T, T) scores, scaled already, that returns the
-            (..., T, T) weights: softmax over the keys that don't come after the query.
-
-    Returns:
-        verdict: a Verdict.
-    """
-    return CAUSAL_WEIGHTS.check(attempt)

@@ -1,7 +1,8 @@
 """Exercise of chapter 6: the parameters of a layer with many heads."""
 
 from helpers import attention
-from helpers.checks.exercise import Case, Exercise, Mistake
+from helpers.checks.cases import Case, Mistake
+from helpers.checks.exercise import Exercise
 
 
 def _sizes():
@@ -28,8 +29,13 @@ def _projections(d_in, d_out, qkv_bias):
     return 3 * (d_in * d_out + qkv_bias * d_out)
 
 
-COUNT_PARAMETERS = Exercise(
+EXERCISE = Exercise(
     name="count_parameters",
+    stub="my_count_parameters(d_in, d_out, num_heads, qkv_bias)",
+    asks=(
+        "a function of three sizes and a truth value that returns how many numbers an "
+        "``attention.MultiHeadAttention`` trains, a whole number."
+    ),
     returns={"count": "a whole number"},
     reference=_count,
     cases=_sizes,
@@ -116,16 +122,3 @@ COUNT_PARAMETERS = Exercise(
         ),
     ),
 )
-
-
-def count_parameters(attempt):
-    """Check ``my_count_parameters(d_in, d_out, num_heads, qkv_bias)``.
-
-    Args:
-        attempt: a function of three sizes and a truth value that returns how many
-            numbers an ``attention.MultiHeadAttention`` trains, a whole number.
-
-    Returns:
-        verdict: a Verdict.
-    """
-    return COUNT_PARAMETERS.check(attempt)

@@ -5,7 +5,8 @@ import math
 import torch
 
 from helpers import attention
-from helpers.checks.exercise import Case, Exercise, Mistake
+from helpers.checks.cases import Case, Mistake
+from helpers.checks.exercise import Exercise
 
 # --- cross-attention ------------------------------------------------------------------
 
@@ -89,8 +90,14 @@ def _scaled_by_d(x, context, W_query, W_key, W_value):
     return _attend(queries, keys, values, scale=keys.shape[-1])
 
 
-CROSS_ATTENTION = Exercise(
+EXERCISE = Exercise(
     name="cross_attention",
+    stub="my_cross_attention(x, context, W_query, W_key, W_value)",
+    asks=(
+        "a function of (B, T, d_query) tokens that ask, (B, S, d_context) tokens that "
+        "answer, and three matrices (d_query, D), (d_context, D) and (d_context, D_v), "
+        "that returns the averaged values (B, T, D_v) and the weights (B, T, S)."
+    ),
     returns={"attended": "(B, T, D_v)", "weights": "(B, T, S)"},
     reference=_cross,
     cases=_two_sequences,
@@ -174,18 +181,3 @@ CROSS_ATTENTION = Exercise(
         ),
     ),
 )
-
-
-def cross_attention(attempt):
-    """Check ``my_cross_attention(x, context, W_query, W_key, W_value)``.
-
-    Args:
-        attempt: a function of (B, T, d_query) tokens that ask, (B, S, d_context) tokens
-            that answer, and three matrices (d_query, D), (d_context, D) and
-            (d_context, D_v), that returns the averaged values (B, T, D_v) and the
-            weights (B, T, S).
-
-    Returns:
-        verdict: a Verdict.
-    """
-    return CROSS_ATTENTION.check(attempt)

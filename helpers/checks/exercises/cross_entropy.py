@@ -5,7 +5,9 @@ import math
 import torch
 import torch.nn.functional as F
 
-from helpers.checks.exercise import Case, Exercise, Mistake, attempted
+from helpers.checks.cases import Case, Mistake
+from helpers.checks.exercise import Exercise
+from helpers.checks.stubs import attempted
 
 
 def _predictions():
@@ -134,8 +136,14 @@ def _squared_error(logits, targets):
     return ((logits.softmax(-1) - one_hot) ** 2).mean()
 
 
-CROSS_ENTROPY = Exercise(
+EXERCISE = Exercise(
     name="cross_entropy",
+    stub="my_cross_entropy(logits, targets)",
+    asks=(
+        "a function of (B, T, vocab_size) logits and (B, T) ids that returns a number: "
+        "minus the natural logarithm of the target's probability, averaged over all "
+        "positions. It must stay right with logits in the thousands."
+    ),
     returns={"loss": "a number"},
     reference=_cross_entropy,
     cases=_predictions,
@@ -202,17 +210,3 @@ CROSS_ENTROPY = Exercise(
         ),
     ),
 )
-
-
-def cross_entropy(attempt):
-    """Check ``my_cross_entropy(logits, targets)``.
-
-    Args:
-        attempt: a function of (B, T, vocab_size) logits and (B, T) ids that returns a
-            number: minus the natural logarithm of the target's probability, averaged
-            over all positions. It must stay right with logits in the thousands.
-
-    Returns:
-        verdict: a Verdict.
-    """
-    return CROSS_ENTROPY.check(attempt)

@@ -1,7 +1,8 @@
 """Exercise of chapter 8: ids as a text."""
 
-from helpers.checks.exercise import Case, Exercise, Mistake
-from helpers.checks.exercises.unknown_input import behind, refusal
+from helpers.checks.cases import Case, Mistake
+from helpers.checks.exercise import Exercise
+from helpers.checks.exercises.support.unknown_input import behind, refusal
 from helpers.text.tokenizer import CharTokenizer
 
 HELLO = " dehlorw"
@@ -83,8 +84,14 @@ _WRONG_TEXTS = (
     ),
 )
 
-DECODE = Exercise(
+EXERCISE = Exercise(
     name="decode",
+    stub="my_decode(ids, alphabet)",
+    asks=(
+        "a function of a list of whole numbers and a string that returns a text: for "
+        "each id the character in that place of the alphabet. An id below 0, or too "
+        "large, is a ValueError that names it and its position."
+    ),
     returns={"text": "T characters"},
     reference=_right_text,
     cases=_id_lists,
@@ -125,17 +132,3 @@ DECODE = Exercise(
         ),
     ),
 )
-
-
-def decode(attempt):
-    """Check ``my_decode(ids, alphabet)``.
-
-    Args:
-        attempt: a function of a list of whole numbers and a string that returns a
-            text: for each id the character in that place of the alphabet. An id below
-            0, or too large, is a ValueError that names it and its position.
-
-    Returns:
-        verdict: a Verdict.
-    """
-    return DECODE.check(attempt)

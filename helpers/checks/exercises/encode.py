@@ -1,7 +1,8 @@
 """Exercise of chapter 8: a text as ids."""
 
-from helpers.checks.exercise import Case, Exercise, Mistake
-from helpers.checks.exercises.unknown_input import behind, refusal
+from helpers.checks.cases import Case, Mistake
+from helpers.checks.exercise import Exercise
+from helpers.checks.exercises.support.unknown_input import behind, refusal
 from helpers.text.tokenizer import CharTokenizer
 
 HELLO = " dehlorw"
@@ -85,8 +86,14 @@ _FORGETFUL = (
 )
 
 
-ENCODE = Exercise(
+EXERCISE = Exercise(
     name="encode",
+    stub="my_encode(text, alphabet)",
+    asks=(
+        "a function of two strings that returns a list: for each character of the text "
+        "its place in the alphabet, counted from 0. A character outside the alphabet "
+        "is a ValueError that names it and its position in the text."
+    ),
     returns={"ids": "(T,)"},
     reference=_right_ids,
     cases=_texts,
@@ -146,17 +153,3 @@ ENCODE = Exercise(
         ),
     ),
 )
-
-
-def encode(attempt):
-    """Check ``my_encode(text, alphabet)``.
-
-    Args:
-        attempt: a function of two strings that returns a list: for each character of
-            the text its place in the alphabet, counted from 0. A character outside the
-            alphabet is a ValueError that names it and its position in the text.
-
-    Returns:
-        verdict: a Verdict.
-    """
-    return ENCODE.check(attempt)

@@ -1,31 +1,13 @@
 """Exercise of chapter 8: a batch of windows of a text, and their targets."""
 
 import functools
-import itertools
 
 import torch
 
-from helpers.checks.comparing import sort_of
-from helpers.checks.exercise import Case, Exercise, Mistake, attempted
+from helpers.checks.cases import Case, Mistake
+from helpers.checks.exercise import Exercise
+from helpers.checks.exercises.support.facts_of_batches import batch_as_facts
 from helpers.text.batches import Windows
-
-FACTS = {
-    "places": (
-        "inputs",
-        "targets",
-        "each window in one piece",
-        "how much later a target stands",
-        "starts",
-    ),
-    "chance": (
-        "inputs",
-        "targets",
-        "a second call draws other windows",
-        "the same seed draws the same windows",
-        "another seed draws other windows",
-        "each row's start",
-    ),
-}
 
 
 def _texts():
@@ -44,136 +26,6 @@ def _texts():
         case("a text of seven windows", 7, 2, 300, "places"),
         case("a text of fifty windows", 50, 4, 2000, "chance"),
     ]
-
-
-# --- a batch as facts -----------------------------------------------------------------
-
-
-def _use_get_batch(get_batch, ids, batch_size, context_length, use):
-    def draw(size, generator):
-        return _parts(get_batch(ids, size, context_length, generator))
-
-    batch = _forms(draw, batch_size, context_length)
-    if isinstance(batch, dict):
-        return dict.fromkeys(FACTS[use]) | batch
-    if use == "places":
-        found = _places(ids, *batch)
-    else:
-        found = _chance(lambda generator: draw(batch_size, generator))
-    forms = [sort_of(one) for one in batch]
-    return dict(zip(FACTS[use], (*forms, *found), strict=True))
-
-
-def _parts(result):
-    """Inputs and targets; what is no pair stands for the inputs."""
-    result = attempted(result)
-    if not isinstance(result, (list, tuple)) or len(result) != 2:
-        return result, None
-    if all(one is None or one is ... for one in result):
-        raise NotImplementedError
-    return tuple(result)
-
-
-def _forms(draw, batch_size, context_length):
-    """A batch; or facts, where its tensors aren't (batch_size, context_length)."""
-    try:
-        batch, single = (
-            draw(size, torch.Generator().manual_seed(0)) for size in (batch_size, 1)
-        )
-    except (IndexError, RuntimeError) as error:
-        if not _fails_at_times(draw, context_length):
-            raise error from None
-        return {"inputs": "an error in some windows, and in others none"}
-    expected = torch.zeros(batch_size, context_length, dtype=torch.int64)
-    found = [sort_of(one) for one in batch]
-    if found == [sort_of(expected)] * 2:
-        return batch
-    rows = {_rows(one, context_length) for one in (*batch, *single)}
-    if len(rows) == 1 and None not in rows:
-        found = [f"as many rows for 1 as for {batch_size}"] * 2
-    return dict(zip(("inputs", "targets"), found, strict=True))
-
-
-def _rows(part, context_length):
-    """How many windows a tensor holds; None where it holds something else."""
-    fits = isinstance(part, torch.Tensor) and part.shape[1:] == (context_length,)
-    return len(part) if fits else None
-
-
-def _fails_at_times(draw, context_length):
-    """Whether one window can be drawn with some seeds and can't with others."""
-    failed = set()
-    for seed in range(2000):
-        try:
-            parts = draw(1, torch.Generator().manual_seed(seed))
-            failed.add(any(_rows(part, context_length) is None for part in parts))
-        except (IndexError, RuntimeError):
-            failed.add(True)
-        if len(failed) == 2:
-            return True
-    return False
-
-
-def _places(ids, inputs, targets):
-    place = {one: position for position, one in enumerate(ids.tolist())}
-    inputs, targets = (
-        [[place.get(one) for one in row] for row in part.tolist()]
-        for part in (inputs, targets)
-    )
-    starts = sorted({row[0] for row in inputs if row[0] is not None})
-    in_one_piece = all(
-        row[0] is not None and row == list(range(row[0], row[0] + len(row)))
-        for row in inputs
-    )
-    pairs = [
-        both
-        for row, following in zip(inputs, targets, strict=True)
-        for both in zip(row, following, strict=True)
-    ]
-    drawn = ", ".join(map(str, starts))
-    return (
-        in_one_piece,
-        _distances(pairs),
-        "the same in every row" if len(starts) == 1 else drawn,
-    )
-
-
-def _distances(pairs):
-    """How far apart two places of the text lie, each distance once."""
-    known = {after - before for before, after in pairs if None not in (before, after)}
-    lost = ["not in the text"] if any(None in pair for pair in pairs) else []
-    return ", ".join([*map(str, sorted(known)), *lost])
-
-
-def _chance(draw):
-    def first(seed):
-        return draw(torch.Generator().manual_seed(seed))[0].tolist()
-
-    generator = torch.Generator().manual_seed(1)
-    twice = [draw(generator)[0].tolist() for _ in range(2)]
-    return (
-        twice[0] != twice[1],
-        first(2) == first(2),
-        first(3) != first(4),
-        # The same windows in each call are a mistake of their own.
-        _dependence([row[0] for row in twice[0]] if twice[0] != twice[1] else []),
-    )
-
-
-def _dependence(starts):
-    """In words, whether a row's start depends on those of the rows before it."""
-    order = torch.randperm(len(starts), generator=torch.Generator().manual_seed(5))
-    pairs, shuffled = (
-        len({*itertools.pairwise(one)})
-        for one in (starts, [starts[place] for place in order.tolist()])
-    )
-    if pairs >= 0.8 * shuffled:
-        return "drawn by itself"
-    alone = pairs <= len(set(starts))
-    return "given by the row before" if alone else "not drawn by itself"
-
-
-# --- the mistakes ---------------------------------------------------------------------
 
 
 def _right(ids, batch_size, context_length, generator):
@@ -223,12 +75,18 @@ def _unchanging(ids, batch_size, context_length, generator):
     return _draw(ids, batch_size, context_length, torch.Generator().manual_seed(0))
 
 
-GET_BATCH = Exercise(
+EXERCISE = Exercise(
     name="get_batch",
+    stub="my_get_batch(ids, batch_size, context_length, generator)",
+    asks=(
+        "a function of (N,) ids, two numbers and a ``torch.Generator`` on the CPU that "
+        "returns the inputs (B, T), windows which begin anywhere in the text, and the "
+        "targets (B, T), each the id behind its input in the text."
+    ),
     returns={"inputs": "(B, T)", "targets": "(B, T)"},
     reference=_right,
     cases=_texts,
-    run=_use_get_batch,
+    run=batch_as_facts,
     mistakes=(
         Mistake(
             "a batch of one size, whatever batch_size is",
@@ -303,17 +161,3 @@ GET_BATCH = Exercise(
         ),
     ),
 )
-
-
-def get_batch(attempt):
-    """Check ``my_get_batch(ids, batch_size, context_length, generator)``.
-
-    Args:
-        attempt: a function of (N,) ids, two numbers and a ``torch.Generator`` on the
-            CPU that returns the inputs (B, T), windows which begin anywhere in the
-            text, and the targets (B, T), each the id behind its input in the text.
-
-    Returns:
-        verdict: a Verdict.
-    """
-    return GET_BATCH.check(attempt)

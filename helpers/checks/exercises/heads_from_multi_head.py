@@ -6,16 +6,18 @@ import torch
 from torch import nn
 
 from helpers import attention
+from helpers.checks.cases import Mistake
 from helpers.checks.comparing import sort_of
-from helpers.checks.exercise import Exercise, Mistake, attempted
-from helpers.checks.exercises.rebuilding import (
+from helpers.checks.exercise import Exercise
+from helpers.checks.exercises.support.heads_and_layers import (
     MATRICES,
     exchanged,
     heads_of,
     rebuilding_cases,
     settle,
 )
-from helpers.checks.layers import repeats
+from helpers.checks.exercises.support.readers_layer import repeats
+from helpers.checks.stubs import attempted
 
 
 def _layers():
@@ -88,8 +90,15 @@ def _facts_of_heads(sort, random="nothing", shared=False, drops=False, output=No
     }
 
 
-HEADS_FROM_MULTI_HEAD = Exercise(
+EXERCISE = Exercise(
     name="heads_from_multi_head",
+    stub="my_heads_from_multi_head(layer)",
+    asks=(
+        "a function of an ``attention.MultiHeadAttention``, without dropout and biases "
+        "at its first three matrices, that returns a list of H new "
+        "``attention.CausalAttention`` modules. Their outputs side by side are what "
+        "the layer hands to ``out_proj``."
+    ),
     returns={"outputs side by side": "(B, T, H D)"},
     reference=heads_of,
     cases=_layers,
@@ -159,18 +168,3 @@ HEADS_FROM_MULTI_HEAD = Exercise(
         ),
     ),
 )
-
-
-def heads_from_multi_head(attempt):
-    """Check ``my_heads_from_multi_head(layer)``.
-
-    Args:
-        attempt: a function of an ``attention.MultiHeadAttention``, without dropout and
-            biases at its first three matrices, that returns a list of H new
-            ``attention.CausalAttention`` modules. Their outputs side by side are what
-            the layer hands to ``out_proj``.
-
-    Returns:
-        verdict: a Verdict.
-    """
-    return HEADS_FROM_MULTI_HEAD.check(attempt)

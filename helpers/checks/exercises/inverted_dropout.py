@@ -3,8 +3,10 @@
 import torch
 import torch.nn.functional as F
 
+from helpers.checks.cases import Case, Mistake
 from helpers.checks.comparing import difference, sort_of
-from helpers.checks.exercise import Case, Exercise, Mistake, attempted
+from helpers.checks.exercise import Exercise
+from helpers.checks.stubs import attempted
 
 CALLS = 600
 MOST_ROWS = 4  # two weights, each dropped or kept
@@ -124,8 +126,14 @@ def _repeated(weights, p):
     return weights * (torch.rand(weights.shape, generator=generator) >= p) / (1 - p)
 
 
-INVERTED_DROPOUT = Exercise(
+EXERCISE = Exercise(
     name="inverted_dropout",
+    stub="my_inverted_dropout(weights, p, training)",
+    asks=(
+        "a function of weights (..., T, S), of the probability p of dropping, and of "
+        "whether it is train mode; it returns the dropped weights (..., T, S). It is "
+        "called some hundred times, and what holds of all calls is compared."
+    ),
     returns={"dropped": "(..., T, S)"},
     reference=F.dropout,
     cases=_modes,
@@ -231,17 +239,3 @@ INVERTED_DROPOUT = Exercise(
         ),
     ),
 )
-
-
-def inverted_dropout(attempt):
-    """Check ``my_inverted_dropout(weights, p, training)``.
-
-    Args:
-        attempt: a function of weights (..., T, S), of the probability p of dropping,
-            and of whether it is train mode; it returns the dropped weights (..., T, S).
-            It is called some hundred times, and what holds of all calls is compared.
-
-    Returns:
-        verdict: a Verdict.
-    """
-    return INVERTED_DROPOUT.check(attempt)

@@ -5,7 +5,8 @@ import math
 import torch
 
 from helpers import attention
-from helpers.checks.exercise import Case, Exercise, Mistake
+from helpers.checks.cases import Case, Mistake
+from helpers.checks.exercise import Exercise
 
 # --- the inputs -----------------------------------------------------------------------
 
@@ -118,8 +119,15 @@ def _keys_in_both(queries, keys, values, *cached):
     return _step(queries, keys, keys, *cached)
 
 
-KV_CACHE_STEP = Exercise(
+EXERCISE = Exercise(
     name="kv_cache_step",
+    stub="my_kv_cache_step(queries, keys, values, cached_keys, cached_values)",
+    asks=(
+        "a function of the queries, keys and values of T new tokens, each (B, H, T, "
+        "D), and of the keys and values kept so far, (B, H, S - T, D), that returns "
+        "the new tokens' context (B, H, T, D) and all keys and values, (B, H, S, D) "
+        "each."
+    ),
     returns={
         "context": "(B, H, T, D)",
         "keys": "(B, H, S, D)",
@@ -228,18 +236,3 @@ KV_CACHE_STEP = Exercise(
         ),
     ),
 )
-
-
-def kv_cache_step(attempt):
-    """Check ``my_kv_cache_step(queries, keys, values, cached_keys, cached_values)``.
-
-    Args:
-        attempt: a function of the queries, keys and values of T new tokens, each
-            (B, H, T, D), and of the keys and values kept so far, (B, H, S - T, D),
-            that returns the new tokens' context (B, H, T, D) and all keys and values,
-            (B, H, S, D) each.
-
-    Returns:
-        verdict: a Verdict.
-    """
-    return KV_CACHE_STEP.check(attempt)

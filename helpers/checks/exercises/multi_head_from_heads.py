@@ -7,16 +7,18 @@ import torch
 from torch import nn
 
 from helpers import attention
+from helpers.checks.cases import Mistake
 from helpers.checks.comparing import sort_of
-from helpers.checks.exercise import Exercise, Mistake, attempted
-from helpers.checks.exercises.rebuilding import (
+from helpers.checks.exercise import Exercise
+from helpers.checks.exercises.support.heads_and_layers import (
     MATRICES,
     exchanged,
     layer_of,
     rebuilding_cases,
     settle,
 )
-from helpers.checks.layers import repeats
+from helpers.checks.exercises.support.readers_layer import repeats
+from helpers.checks.stubs import attempted
 
 
 def _lists_of_heads():
@@ -85,8 +87,14 @@ def _facts_of_layer(sort, random="nothing", drops=False, output=None):
     }
 
 
-MULTI_HEAD_FROM_HEADS = Exercise(
+EXERCISE = Exercise(
     name="multi_head_from_heads",
+    stub="my_multi_head_from_heads(heads)",
+    asks=(
+        "a function of a list of H ``attention.CausalAttention`` modules, without "
+        "biases and dropout, that returns one ``attention.MultiHeadAttention`` whose "
+        "output is that of the heads side by side, (B, T, H D)."
+    ),
     returns={"output": "(B, T, H D)"},
     reference=layer_of,
     cases=_lists_of_heads,
@@ -173,18 +181,3 @@ MULTI_HEAD_FROM_HEADS = Exercise(
         ),
     ),
 )
-
-
-def multi_head_from_heads(attempt):
-    """Check ``my_multi_head_from_heads(heads)``.
-
-    Args:
-        attempt: a function of a list of H ``attention.CausalAttention`` modules,
-            without biases and dropout, that returns one
-            ``attention.MultiHeadAttention`` whose output is that of the heads side by
-            side, (B, T, H D).
-
-    Returns:
-        verdict: a Verdict.
-    """
-    return MULTI_HEAD_FROM_HEADS.check(attempt)

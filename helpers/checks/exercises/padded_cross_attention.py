@@ -5,7 +5,8 @@ import math
 import torch
 
 from helpers import attention
-from helpers.checks.exercise import Case, Exercise, Mistake
+from helpers.checks.cases import Case, Mistake
+from helpers.checks.exercise import Exercise
 
 FILLER = 9.0
 
@@ -105,8 +106,14 @@ def _unscaled(queries, keys, values, lengths):
     return _reference(queries * math.sqrt(queries.shape[-1]), keys, values, lengths)
 
 
-PADDED_CROSS_ATTENTION = Exercise(
+EXERCISE = Exercise(
     name="padded_cross_attention",
+    stub="my_padded_cross_attention(queries, keys, values, lengths)",
+    asks=(
+        "a function of (B, T, D) queries, (B, S, D) keys, (B, S, D_v) values and of "
+        "how many of the S keys are real in each sequence, (B,), that returns the "
+        "averaged values (B, T, D_v) and the weights (B, T, S), 0 at the filler."
+    ),
     returns={"attended": "(B, T, D_v)", "weights": "(B, T, S)"},
     reference=_reference,
     cases=_padded_batches,
@@ -202,17 +209,3 @@ PADDED_CROSS_ATTENTION = Exercise(
         ),
     ),
 )
-
-
-def padded_cross_attention(attempt):
-    """Check ``my_padded_cross_attention(queries, keys, values, lengths)``.
-
-    Args:
-        attempt: a function of (B, T, D) queries, (B, S, D) keys, (B, S, D_v) values and
-            of how many of the S keys are real in each sequence, (B,), that returns the
-            averaged values (B, T, D_v) and the weights (B, T, S), 0 at the filler.
-
-    Returns:
-        verdict: a Verdict.
-    """
-    return PADDED_CROSS_ATTENTION.check(attempt)

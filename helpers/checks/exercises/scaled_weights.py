@@ -5,7 +5,8 @@ import math
 import torch
 
 from helpers import attention
-from helpers.checks.exercise import Case, Exercise, Mistake
+from helpers.checks.cases import Case, Mistake
+from helpers.checks.exercise import Exercise
 
 
 def _queries_and_keys():
@@ -61,8 +62,13 @@ def _one_maximum(queries, keys):
     return _quotients(scores - scores.max())
 
 
-SCALED_WEIGHTS = Exercise(
+EXERCISE = Exercise(
     name="scaled_weights",
+    stub="my_scaled_weights(queries, keys)",
+    asks=(
+        "a function of queries (..., T, D) and keys (..., S, D) that returns the "
+        "weights (..., T, S), softmax(queries keysᵀ / √D)."
+    ),
     returns={"weights": "(..., T, S)"},
     reference=lambda queries, keys: attention.softmax(
         _divided(queries, keys, _root(keys))
@@ -147,16 +153,3 @@ SCALED_WEIGHTS = Exercise(
         ),
     ),
 )
-
-
-def scaled_weights(attempt):
-    """Check ``my_scaled_weights(queries, keys)``.
-
-    Args:
-        attempt: a function of queries (..., T, D) and keys (..., S, D) that returns
-            the weights (..., T, S), softmax(queries keysᵀ / √D).
-
-    Returns:
-        verdict: a Verdict.
-    """
-    return SCALED_WEIGHTS.check(attempt)

@@ -3,7 +3,8 @@
 import torch
 
 from helpers import attention
-from helpers.checks.exercise import Case, Exercise, Mistake
+from helpers.checks.cases import Case, Mistake
+from helpers.checks.exercise import Exercise
 
 
 def _words_and_matrices():
@@ -71,8 +72,14 @@ def _scaled_late(x, W_query, W_key, W_value):
     return context / root, weights / root
 
 
-SELF_ATTENTION = Exercise(
+EXERCISE = Exercise(
     name="self_attention",
+    stub="my_self_attention(x, W_query, W_key, W_value)",
+    asks=(
+        "a function of (T, d_in) words and three (d_in, d_out) matrices that returns "
+        "the (T, d_out) context and the (T, T) weights of scaled dot-product "
+        "attention."
+    ),
     returns={"context": "(T, d_out)", "weights": "(T, T)"},
     reference=_self_attention,
     cases=_words_and_matrices,
@@ -149,17 +156,3 @@ SELF_ATTENTION = Exercise(
         ),
     ),
 )
-
-
-def self_attention(attempt):
-    """Check ``my_self_attention(x, W_query, W_key, W_value)``.
-
-    Args:
-        attempt: a function of (T, d_in) words and three (d_in, d_out) matrices that
-            returns the (T, d_out) context and the (T, T) weights of scaled
-            dot-product attention.
-
-    Returns:
-        verdict: a Verdict.
-    """
-    return SELF_ATTENTION.check(attempt)

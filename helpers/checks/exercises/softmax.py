@@ -3,7 +3,8 @@
 import torch
 
 from helpers import attention
-from helpers.checks.exercise import Case, Exercise, Mistake
+from helpers.checks.cases import Case, Mistake
+from helpers.checks.exercise import Exercise
 
 # --- softmax --------------------------------------------------------------------------
 
@@ -42,8 +43,13 @@ def _exponentials(scores):
     return (scores - scores.amax(-1, keepdim=True)).exp()
 
 
-SOFTMAX = Exercise(
+EXERCISE = Exercise(
     name="softmax",
+    stub="my_softmax(scores)",
+    asks=(
+        "a function of scores with any number of axes that returns weights of the same "
+        "shape; they sum to 1 along the last axis."
+    ),
     returns={"weights": "(..., S)"},
     reference=attention.softmax,
     cases=_scores,
@@ -136,16 +142,3 @@ SOFTMAX = Exercise(
         ),
     ),
 )
-
-
-def softmax(attempt):
-    """Check ``my_softmax(scores)``.
-
-    Args:
-        attempt: a function of scores with any number of axes that returns weights of
-            the same shape; they sum to 1 along the last axis.
-
-    Returns:
-        verdict: a Verdict.
-    """
-    return SOFTMAX.check(attempt)

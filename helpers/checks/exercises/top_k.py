@@ -2,7 +2,8 @@
 
 import torch
 
-from helpers.checks.exercise import Case, Exercise, Mistake
+from helpers.checks.cases import Case, Mistake
+from helpers.checks.exercise import Exercise
 from helpers.models import generation
 
 FIVE = torch.tensor([0.15, 0.50, 0.06, 0.25, 0.04])
@@ -149,8 +150,14 @@ def _mistakes(keep, keep_too_few):
     )
 
 
-TOP_K = Exercise(
+EXERCISE = Exercise(
     name="top_k",
+    stub="my_top_k(logits, k, temperature)",
+    asks=(
+        "a function of (B, vocab_size) logits, the number to keep in each row and a "
+        "temperature above 0 that returns (B, vocab_size) probabilities, 0 for all but "
+        "exactly k characters. Which of equal logits it keeps is free."
+    ),
     returns={"probabilities": "(B, vocab_size)"},
     reference=lambda logits, k, temperature: generation.next_probabilities(
         logits, temperature=temperature, top_k=k
@@ -184,17 +191,3 @@ TOP_K = Exercise(
         ),
     ),
 )
-
-
-def top_k(attempt):
-    """Check ``my_top_k(logits, k, temperature)``.
-
-    Args:
-        attempt: a function of (B, vocab_size) logits, the number to keep in each row
-            and a temperature above 0 that returns (B, vocab_size) probabilities, 0 for
-            all but exactly k characters. Which of equal logits it keeps is free.
-
-    Returns:
-        verdict: a Verdict.
-    """
-    return TOP_K.check(attempt)

@@ -2,7 +2,8 @@
 
 import torch
 
-from helpers.checks.exercise import Case, Exercise, Mistake
+from helpers.checks.cases import Case, Mistake
+from helpers.checks.exercise import Exercise
 from helpers.checks.exercises.top_k import FIVE, largest_first
 from helpers.models import generation
 
@@ -120,8 +121,15 @@ def _over_the_rows(logits, p):
     return _normalise(_put_back(ordered * (before < p).any(dim=0), ids))
 
 
-TOP_P = Exercise(
+EXERCISE = Exercise(
     name="top_p",
+    stub="my_top_p(logits, p)",
+    asks=(
+        "a function of (B, vocab_size) logits and a number between 0 and 1 that "
+        "returns (B, vocab_size) probabilities: the most probable characters of each "
+        "row until their sum reaches p, the one that crosses it included, divided by "
+        "their sum. Which of equal ones it keeps is free."
+    ),
     returns={"probabilities": "(B, vocab_size)"},
     reference=lambda logits, p: generation.next_probabilities(logits, top_p=p),
     cases=_rows,
@@ -203,18 +211,3 @@ TOP_P = Exercise(
         ),
     ),
 )
-
-
-def top_p(attempt):
-    """Check ``my_top_p(logits, p)``.
-
-    Args:
-        attempt: a function of (B, vocab_size) logits and a number between 0 and 1 that
-            returns (B, vocab_size) probabilities: the most probable characters of each
-            row until their sum reaches p, the one that crosses it included, divided
-            by their sum. Which of equal ones it keeps is free.
-
-    Returns:
-        verdict: a Verdict.
-    """
-    return TOP_P.check(attempt)

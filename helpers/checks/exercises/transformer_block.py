@@ -4,7 +4,8 @@ import torch
 from torch import nn
 
 from helpers.attention import MultiHeadAttention
-from helpers.checks.exercise import Case, Exercise, Mistake
+from helpers.checks.cases import Case, Mistake
+from helpers.checks.exercise import Exercise
 
 # --- the parts ------------------------------------------------------------------------
 
@@ -106,8 +107,13 @@ def _swapped(x, attention_norm, attention, mlp_norm, mlp):
     return _pre_norm(x, mlp_norm, mlp, attention_norm, attention)
 
 
-TRANSFORMER_BLOCK = Exercise(
+EXERCISE = Exercise(
     name="transformer_block",
+    stub="my_transformer_block(x, attention_norm, attention, mlp_norm, mlp)",
+    asks=(
+        "a function of x (B, T, C) and of four functions from (B, T, C) to (B, T, C) "
+        "that returns what a pre-norm block makes of x, (B, T, C)."
+    ),
     returns={"x": "(B, T, C)"},
     reference=_pre_norm,
     cases=_parts,
@@ -189,16 +195,3 @@ TRANSFORMER_BLOCK = Exercise(
         ),
     ),
 )
-
-
-def transformer_block(attempt):
-    """Check ``my_transformer_block(x, attention_norm, attention, mlp_norm, mlp)``.
-
-    Args:
-        attempt: a function of x (B, T, C) and of four functions from (B, T, C) to
-            (B, T, C) that returns what a pre-norm block makes of x, (B, T, C).
-
-    Returns:
-        verdict: a Verdict.
-    """
-    return TRANSFORMER_BLOCK.check(attempt)

@@ -4,9 +4,11 @@ import torch
 from torch import nn
 
 from helpers import attention
+from helpers.checks.cases import Case, Mistake
 from helpers.checks.comparing import difference, sort_of
-from helpers.checks.exercise import Case, Exercise, Mistake, attempted
-from helpers.checks.layers import with_parameters
+from helpers.checks.exercise import Exercise
+from helpers.checks.exercises.support.readers_layer import with_parameters
+from helpers.checks.stubs import attempted
 
 ROLES = ("W_query", "W_key", "W_value")
 FACTS = ("output", "training", "memory", "v2")
@@ -115,8 +117,13 @@ def _replaced(v2, make):
     return layer
 
 
-V1_FROM_V2 = Exercise(
+EXERCISE = Exercise(
     name="v1_from_v2",
+    stub="my_v1_from_v2(v2)",
+    asks=(
+        "a function of a ``SelfAttentionV2`` without biases that returns a new "
+        "``SelfAttentionV1`` with the same output, in memory of its own."
+    ),
     returns={"layer": "a SelfAttentionV1"},
     reference=_copied,
     cases=_layers,
@@ -195,16 +202,3 @@ V1_FROM_V2 = Exercise(
         ),
     ),
 )
-
-
-def v1_from_v2(attempt):
-    """Check ``my_v1_from_v2(v2)``.
-
-    Args:
-        attempt: a function of a ``SelfAttentionV2`` without biases that returns a new
-            ``SelfAttentionV1`` with the same output, in memory of its own.
-
-    Returns:
-        verdict: a Verdict.
-    """
-    return V1_FROM_V2.check(attempt)

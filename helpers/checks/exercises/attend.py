@@ -1,0 +1,133 @@
+"""Exercise of chapter 1: attention by matrices."""
+
+import torch
+
+from helpers import attention
+from helpers.checks.cases import Case, Mistake
+from helpers.checks.exercise import Exercise
+from helpers.checks.exercises.context_by_loops import averaged
+from helpers.checks.exercises.softmax import naive_softmax
+
+
+def _three_tensors():
+    generator = torch.Generator().manual_seed(3)
+
+    def case(name, queries, keys, values):
+        parts = (torch.as_tensor(part) for part in (queries, keys, values))
+        names = ("queries", "keys", "values")
+        return Case(name, dict(zip(names, parts, strict=True)))
+
+    def draw(*shape):
+        return torch.randn(*shape, generator=generator)
+
+    keys = [[40.0, 30.0], [41.0, 29.0], [-50.0, 10.0]]
+    values = [[1.0, 0.0], [0.0, 1.0], [2.0, 3.0]]
+    return [
+        case(
+            "one query, two keys",
+            [[1.0, 2.0]],
+            [[1.0, 0.0], [0.0, 1.0]],
+            [[10.0], [20.0]],
+        ),
+        case(
+            "two queries, two keys, all of width 2",
+            [[1.0, 0.0], [1.0, 2.0]],
+            [[0.0, 1.0], [2.0, 1.0]],
+            [[10.0, 0.0], [0.0, 20.0]],
+        ),
+        case("a query of zeros", [[0.0, 0.0]], keys, values),
+        case("scores in the thousands", [[40.0, 30.0], [0.0, 1.0]], keys, values),
+        case("five queries, seven keys", draw(5, 3), draw(7, 3), draw(7, 4)),
+    ]
+
+
+def _by_scores(scores, values):
+    return averaged(scores.softmax(-1), values)
+
+
+def _right(queries, keys, values):
+    return averaged(
+        attention.softmax(attention.dot_product_scores(queries, keys)), values
+    )
+
+
+EXERCISE = Exercise(
+    name="attend",
+    stub="my_attend(queries, keys, values)",
+    asks=(
+        "a function of (T, D) queries, (S, D) keys and (S, D_v) values that returns "
+        "the (T, D_v) context and the (T, S) weights, softmax of the dot products "
+        "without scaling."
+    ),
+    returns={"context": "(T, D_v)", "weights": "(T, S)"},
+    reference=_right,
+    cases=_three_tensors,
+    mistakes=(
+        Mistake(
+            "softmax over the queries",
+            lambda q, k, v: averaged((q @ k.T).softmax(0), v),
+            "Each row belongs to one query and must sum to 1: softmax runs along "
+            "dim=-1, over the keys.",
+        ),
+        Mistake(
+            "scores in place of weights",
+            lambda q, k, v: averaged(q @ k.T, v),
+            "Softmax is missing: the rows don't sum to 1.",
+        ),
+        Mistake(
+            "a context made with scores, beside the right weights",
+            lambda q, k, v: (q @ k.T @ v, _right(q, k, v)[1]),
+            "The weights are right, but the context uses the scores. An average needs "
+            "factors that sum to 1.",
+        ),
+        Mistake(
+            "keys that are not transposed",
+            lambda q, k, v: _by_scores(q @ k, v),
+            "queries @ keys multiplies a query with the columns of keys, and fits only "
+            "where there are as many keys as numbers in a key. Scores are dot products "
+            "with rows: keys.T.",
+        ),
+        Mistake(
+            "an average of the keys",
+            lambda q, k, v: _by_scores(q @ k.T, k),
+            "Keys decide how much of each value is taken. What is taken are the "
+            "values, and the context is as wide as a value.",
+        ),
+        Mistake(
+            "queries and keys exchanged",
+            lambda q, k, v: _by_scores(k @ q.T, v),
+            "Scores have a row for each query and a column for each key: (T, S). "
+            "Yours have a row for each key.",
+        ),
+        Mistake(
+            "a context that uses the columns of the weights",
+            lambda q, k, v: (_right(q, k, v)[1].T @ v, _right(q, k, v)[1]),
+            "Row t holds the weights of query t. (T, S) @ (S, D_v) fits as it is; the "
+            "transpose fits only where T equals S.",
+        ),
+        Mistake(
+            "attention with scaled scores",
+            lambda q, k, v: _by_scores(q @ k.T / q.shape[-1] ** 0.5, v),
+            "The scores are divided by the square root of the width. That comes in "
+            "chapter 2; this task uses the dot products as they are.",
+        ),
+        Mistake(
+            "one context for all queries",
+            lambda q, k, v: (_right(q, k, v)[0].mean(0), _right(q, k, v)[1]),
+            "The contexts are averaged over the queries. Each query keeps its own: "
+            "(T, D_v).",
+        ),
+        Mistake(
+            "softmax without subtracting the maximum",
+            lambda q, k, v: averaged(naive_softmax(q @ k.T), v),
+            "Scores in the thousands have infinite exponentials, and inf / inf is NaN. "
+            "Subtract the largest score of the row first.",
+        ),
+        Mistake(
+            "attention with its two results exchanged",
+            lambda q, k, v: _right(q, k, v)[::-1],
+            "Both results are right. This task wants the context first, then the "
+            "weights.",
+        ),
+    ),
+)

@@ -1,0 +1,163 @@
+"""What the exercises on heads and layers share: inputs, and builds to compare with."""
+
+import torch
+from torch import nn
+
+from helpers import attention
+from helpers.checks.cases import Case
+
+MATRICES = ("W_query", "W_key", "W_value")
+
+# --- inputs ---------------------------------------------------------------------------
+
+
+def rebuilding_cases(make):
+    """Cases for what turns heads into a layer, or a layer into heads.
+
+    The first is small enough for a calculation by hand: one token's context is its own
+    value, and all weights are whole numbers.
+
+    Args:
+        make: ``make(d_in, D, context_length, H)`` returns the argument's name and the
+            argument, a module or a list of modules; their weights are replaced.
+
+    Returns:
+        cases: a list of Case with that argument and ``x``.
+    """
+    generator = torch.Generator().manual_seed(6)
+    cases = []
+    for name, B, T, context_length, d_in, H, D in (
+        ("one token, two heads of width 1", 1, 1, 2, 2, 2, 1),
+        ("two tokens, as many as the context", 1, 2, 2, 2, 2, 1),
+        ("one head", 1, 3, 3, 3, 1, 4),
+        ("two tokens in a context of five", 2, 2, 5, 2, 3, 4),
+        ("as wide inside as outside", 2, 3, 3, 4, 2, 2),
+        ("inputs in the hundreds", 1, 4, 6, 5, 3, 2),
+    ):
+        # Making a layer draws numbers: the caller's must stay as they are.
+        with torch.random.fork_rng(devices=[]):
+            key, given = make(d_in, D, context_length, H)
+            _fill(given, None if T == 1 else generator)
+            values = _value_weights(given) if T == 1 else []
+        x = torch.randn(B, T, d_in, generator=generator)
+        if T == 1:
+            x = torch.tensor([[[10.0, 1.0]]])
+        if name.startswith("inputs"):
+            x = 300 * x
+        shown = {"num_heads": H, "d_in": d_in, "width of a head": D, "x": x}
+        shown |= {f"W_value of head {h}": rows for h, rows in enumerate(values)}
+        cases.append(Case(name, {key: given, "x": x}, shown))
+    return cases
+
+
+def _fill(given, generator):
+    """Weights that are the same wherever the check runs: drawn, or 1, 2, 3, …"""
+    count = 0
+    for layer in given if isinstance(given, list) else [given]:
+        for values in layer.parameters():
+            numbers = torch.arange(count, count + values.numel()) + 1.0
+            count += values.numel()
+            if generator is not None:
+                numbers = torch.randn(values.numel(), generator=generator)
+            values.data = numbers.view(values.shape)
+
+
+def _value_weights(given):
+    heads = given if isinstance(given, list) else heads_of(given)
+    return [head.W_value.weight.detach() for head in heads]
+
+
+def settle(layers, others):
+    """Name what two builds left at different random values, and set that to 1.
+
+    So a result is the same whenever a check runs, whatever was drawn before.
+
+    Args:
+        layers: a list of modules; they are changed.
+        others: the modules of a second build from equal arguments.
+
+    Returns:
+        names: of the parameters, the first two in one text, or "nothing".
+    """
+    drawn = set()
+    with torch.no_grad():
+        for layer, other in zip(layers, others, strict=False):
+            twins = dict(other.named_parameters())
+            for name, values in layer.named_parameters():
+                if name in twins and not torch.equal(values, twins[name]):
+                    drawn.add(name)
+                    values.fill_(1.0)
+    first, rest = sorted(drawn)[:2], len(drawn) - 2
+    more = f" and {rest} more" if rest > 0 else ""
+    return f"{', '.join(first)}{more}" if drawn else "nothing"
+
+
+# --- builds ---------------------------------------------------------------------------
+
+
+@torch.no_grad()
+def layer_of(
+    heads, *, join=torch.cat, names=MATRICES, num_heads=None, out=("weight", "bias")
+):
+    """One layer from heads; where an option says so, with a mistake.
+
+    Args:
+        heads: a list of ``CausalAttention`` modules.
+        join: puts the heads' rows of one matrix below each other.
+        names: of the matrices that are copied.
+        num_heads: of the layer, where that isn't their number.
+        out: what of ``out_proj`` is set so that it hands on what it gets.
+
+    Returns:
+        layer: a ``MultiHeadAttention``.
+    """
+    d_out, d_in = heads[0].W_query.weight.shape
+    H = len(heads)
+    sizes = (d_in, H * d_out, heads[0].context_length, 0.0, num_heads or H)
+    layer = attention.MultiHeadAttention(*sizes)
+    for name in names:
+        rows = join([getattr(head, name).weight for head in heads])
+        getattr(layer, name).weight.copy_(rows)
+    if "weight" in out:
+        nn.init.eye_(layer.out_proj.weight)
+    if "bias" in out:
+        nn.init.zeros_(layer.out_proj.bias)
+    return layer
+
+
+def _own_rows(weight, h, D):
+    return weight[h * D : (h + 1) * D]
+
+
+@torch.no_grad()
+def heads_of(layer, *, rows=_own_rows, names=MATRICES, share=False):
+    """Heads from one layer; where an option says so, with a mistake.
+
+    Args:
+        layer: a ``MultiHeadAttention``.
+        rows: ``rows(weight, h, D)`` takes the rows of head h.
+        names: of the matrices that are copied.
+        share: give the heads the layer's memory instead of a copy.
+
+    Returns:
+        heads: a list of ``CausalAttention`` modules.
+    """
+    d_out, d_in = layer.W_query.weight.shape
+    D = d_out // layer.num_heads
+    heads = []
+    for h in range(layer.num_heads):
+        head = attention.CausalAttention(d_in, D, layer.context_length, 0.0)
+        for name in names:
+            part = rows(getattr(layer, name).weight, h, D)
+            if share:
+                getattr(head, name).weight.data = part
+            else:
+                getattr(head, name).weight.copy_(part)
+        heads.append(head)
+    return heads
+
+
+def exchanged(module):
+    """The module with its query and key layers in each other's places."""
+    module.W_query, module.W_key = module.W_key, module.W_query
+    return module
