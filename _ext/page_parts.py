@@ -16,9 +16,11 @@ import re
 
 import nbformat
 from docutils import nodes
+from sphinx.ext.autodoc import FunctionDocumenter
 from sphinx.util.docutils import SphinxDirective
 
 import helpers
+from helpers.checks.exercise import Exercise
 from helpers.views.view import is_stored
 
 TIME = re.compile(r"Time:\s+about (\d+) minutes\b(?:, and (\d+) for the exercises)?")
@@ -70,6 +72,18 @@ class StoredView(SphinxDirective):
         raise self.error(f"{path.name} has no cell {cell_id!r} with a view")
 
 
+class CheckDocumenter(FunctionDocumenter):
+    """A check of ``helpers.checks``, an object, shown like a function on the API page."""
+
+    objtype = "check"
+    directivetype = "function"
+
+    @classmethod
+    def can_document_member(cls, member, membername, isattr, parent):
+        """Whether this is a check."""
+        return isinstance(member, Exercise)
+
+
 def skip_aliases(app, what, name, member, skip, options):
     """Leave the fields of named tuples out of the API page.
 
@@ -81,7 +95,9 @@ def skip_aliases(app, what, name, member, skip, options):
 
 
 def setup(app):
-    """Add the directive, and connect to Sphinx."""
+    """Add the directive and the documenter, and connect to Sphinx."""
+    app.setup_extension("sphinx.ext.autodoc")
+    app.add_autodocumenter(CheckDocumenter)
     app.add_directive("view", StoredView)
     app.connect("config-inited", show_version)
     app.connect("html-page-context", add_time)

@@ -65,6 +65,15 @@ def plain_call(function: Callable[..., Any], *arguments: Any) -> Any:
     return function(*arguments)
 
 
+def wake_meta_device() -> None:
+    """Make PyTorch load what it needs for its first computation on the meta device.
+
+    That takes seconds, which shall not count as the reader's: an import that is stopped
+    half-way would leave PyTorch broken for the rest of the session.
+    """
+    torch.nn.functional.linear(*torch.ones(2, 1, 1, device="meta"))
+
+
 def call(
     function: Callable[..., Any],
     arguments: dict[str, Any],

@@ -10,6 +10,7 @@ import torch
 from torch import nn
 
 from helpers import checks
+from helpers.checks.auditing import LINES
 from tests import ROOT
 from tools import notebooks
 
@@ -142,8 +143,6 @@ def test_the_page_has_its_parts():
 
 
 def test_the_page_counts_the_checks_and_the_failures_rightly():
-    from helpers.checks.audit import LINES
-
     assert f"{len(LINES)} checks" in CELLS["title"].source
     assert f"All {len(LINES)} checks pass" in CELLS["audit-bad-question"].source
     assert f"{len(LINES)} pass, 0 fail" in printed(CELLS["audit-good"])

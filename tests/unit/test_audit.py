@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from helpers import attention, checks
-from helpers.checks.audit import LINES
+from helpers.checks.auditing import LINES
 
 D_IN, T = 4, 6
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -456,54 +456,53 @@ class NoText(Exception):
         raise RuntimeError("no text")
 
 
-@pytest.mark.parametrize(
-    "module",
-    [
-        None,
-        3,
-        "layer",
-        Right,
-        lambda x: x,
-        *map(
-            returning,
-            [
-                raising(ValueError("a\nlong story")),
-                raising(SystemExit()),
-                raising(KeyboardInterrupt()),
-                raising(NoText()),
-                lambda x: None,
-                lambda x: (),
-                lambda x: "context",
-                lambda x: x.sum(),
-                lambda x: x[0],
-                lambda x: x[..., :0],
-                lambda x: x.long(),
-                lambda x: x.to_sparse(),
-                lambda x: (None, x),
-            ],
-        ),
-    ],
-)
+NO_LAYERS = {
+    "None": None,
+    "number": 3,
+    "text": "layer",
+    "class": Right,
+    "function": lambda x: x,
+} | {
+    f"returning {name}": returning(make)
+    for name, make in {
+        "ValueError": raising(ValueError("a\nlong story")),
+        "SystemExit": raising(SystemExit()),
+        "KeyboardInterrupt": raising(KeyboardInterrupt()),
+        "error without text": raising(NoText()),
+        "None": lambda x: None,
+        "empty tuple": lambda x: (),
+        "text": lambda x: "context",
+        "sum": lambda x: x.sum(),
+        "one of the batch": lambda x: x[0],
+        "no features": lambda x: x[..., :0],
+        "whole numbers": lambda x: x.long(),
+        "sparse": lambda x: x.to_sparse(),
+        "None first": lambda x: (None, x),
+    }.items()
+}
+
+
+@pytest.mark.parametrize("module", NO_LAYERS.values(), ids=NO_LAYERS)
 def test_what_is_no_layer_gets_a_table(module):
     found = checks.audit(module, D_IN, T)
     assert "output shape" in found.failed
     assert len(found.rows) == len(LINES)
 
 
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda x: x,
-        lambda x: x * math.nan,
-        lambda x: torch.zeros_like(x),
-        lambda x: x.detach().clone(),
-        lambda x: torch.randn_like(x),
-        lambda x: (x, "weights"),
-        lambda x: (x, x),
-        lambda x: (x, None, 3),
-        lambda x: torch.empty_like(x, device="meta"),
-    ],
-)
+IDLE = {
+    "itself": lambda x: x,
+    "NaN": lambda x: x * math.nan,
+    "zeros": lambda x: torch.zeros_like(x),
+    "detached": lambda x: x.detach().clone(),
+    "noise": lambda x: torch.randn_like(x),
+    "text for weights": lambda x: (x, "weights"),
+    "itself for weights": lambda x: (x, x),
+    "three results": lambda x: (x, None, 3),
+    "meta": lambda x: torch.empty_like(x, device="meta"),
+}
+
+
+@pytest.mark.parametrize("make", IDLE.values(), ids=IDLE)
 def test_a_layer_that_attends_to_nothing_fails(make):
     found = checks.audit(returning(make), D_IN, T)
     assert not found.ok
@@ -515,9 +514,7 @@ def test_a_layer_that_hangs_is_stopped_once():
         while True:
             time.sleep(0.001)
 
-    start = time.monotonic()
     found = checks.audit(returning(hang), D_IN, T, seconds=0.2)
-    assert time.monotonic() - start < 5
     assert found.failed == ("output shape",)
     assert found.rows[0].reason == "stopped after 0.2 seconds"
     assert {row.reason for row in found.rows[1:]} == {"not run: a call before hung"}
@@ -532,6 +529,7 @@ def test_a_layer_that_hangs_is_stopped_once():
         {"num_heads": 0},
         {"positions": None},
     ],
+    ids=lambda arguments: next(iter(arguments)),
 )
 def test_a_wrong_argument_is_named(arguments):
     given = {"d_in": D_IN, "context_length": T} | arguments

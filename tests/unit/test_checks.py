@@ -1,25 +1,40 @@
 """Checks reject what is wrong, name the mistake, and pass what is right."""
 
-import importlib
+import dataclasses
 import itertools
-import pkgutil
+import pydoc
+import subprocess
+import sys
 import time
 
 import pytest
 import torch
 
 from helpers import checks
-from helpers.checks.calling import SECONDS, call
-from helpers.checks.exercise import alike, plain_call
-from tests import solutions
-
-RIGHT, WRONG = {}, {}
-for found in pkgutil.iter_modules(solutions.__path__):
-    module = importlib.import_module(f"tests.solutions.{found.name}")
-    RIGHT |= module.RIGHT
-    WRONG |= module.WRONG
+from helpers.checks.calling import Outcome, call, plain_call
+from helpers.checks.exercise import Exercise, alike
+from helpers.checks.exercises import NAMES
+from tests import ROOT
+from tests.solutions import RIGHT, WRONG
 
 every_exercise = pytest.mark.parametrize("name", checks.EXERCISES)
+# Checks share their machinery. These differ in how they call and what comes back: one
+# tensor, two, a number, a text, a dict of facts, a layer's class.
+REPRESENTATIVES = (
+    "causal_mask",
+    "self_attention",
+    "count_parameters",
+    "decode",
+    "get_batch",
+    "causal_attention",
+)
+some_exercises = pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[] if name in REPRESENTATIVES else pytest.mark.slow)
+        for name in checks.EXERCISES
+    ],
+)
 
 
 def flat(samples):
@@ -44,8 +59,33 @@ def test_an_exercise_has_enough_solutions_to_tell(name):
     assert len(WRONG[name]) >= 6
 
 
-def test_no_solution_is_without_an_exercise():
+def test_exercises_and_solutions_lie_in_modules_of_their_names():
     assert set(RIGHT) == set(WRONG) == set(checks.EXERCISES)
+    for folder in ("helpers/checks/exercises", "tests/solutions"):
+        modules = {path.stem for path in (ROOT / folder).glob("*.py")}
+        assert modules == {*NAMES, "__init__"}, folder
+    assert [one.name for one in checks.EXERCISES.values()] == list(NAMES)
+
+
+@every_exercise
+def test_a_check_says_what_to_hand_over(name):
+    check = getattr(checks, name)
+    assert check is checks.EXERCISES[name]
+    assert name in checks.__all__
+    stub = f"My{''.join(map(str.title, name.split('_')))}("
+    assert check.stub.startswith((f"my_{name}(", stub))
+    assert repr(check) == f"<checks.{name}: hand over {check.stub}>"
+    text = pydoc.render_doc(check, renderer=pydoc.plaintext)
+    assert f"Check ``{check.stub}``." in text
+    assert check.asks in " ".join(text.split())
+    assert "verdict: a Verdict." in text
+    assert "function" in check.asks or "class" in check.asks
+    assert "return" in check.asks
+
+
+def test_what_is_no_check_is_told_so():
+    with pytest.raises(AttributeError, match="no check 'sofmax'"):
+        _ = checks.sofmax
 
 
 @pytest.mark.parametrize(("name", "solution"), flat(RIGHT))
@@ -78,7 +118,7 @@ def test_any_two_mistakes_differ_on_some_input(name):
     exercise = checks.EXERCISES[name]
     functions = [exercise.reference, *(one.function for one in exercise.mistakes)]
     outcomes = [
-        [call(one, case.arguments, run=exercise.run) for case in exercise.cases()]
+        [exercise.outcome(one, number) for number in range(len(exercise.inputs()))]
         for one in functions
     ]
     assert all(outcome.error is None for outcome in outcomes[0]), "the reference"
@@ -97,8 +137,12 @@ def test_a_known_mistake_is_told_by_its_own_name(name):
         assert exercise.examine(mistake.function).mistake == mistake.name
 
 
-@every_exercise
-@pytest.mark.parametrize("attempt", [None, ..., 3, "text", torch.ones(2), [], object()])
+@some_exercises
+@pytest.mark.parametrize(
+    "attempt",
+    [None, ..., 3, "text", torch.ones(2), [], object()],
+    ids=["None", "dots", "number", "text", "tensor", "list", "object"],
+)
 def test_what_is_no_function_gets_a_verdict(name, attempt):
     verdict = getattr(checks, name)(attempt)
     stub = attempt is None or attempt is ...
@@ -152,28 +196,28 @@ class Hostile:
         raise RuntimeError("no length")
 
 
-@every_exercise
-@pytest.mark.parametrize(
-    "attempt",
-    [
-        raises(ValueError("a\nlong\nstory")),
-        raises(SystemExit()),
-        raises(KeyboardInterrupt()),
-        raises(RecursionError()),
-        lambda *arguments: Hostile(),
-        lambda *arguments: arguments,
-        lambda *arguments: torch.zeros(0),
-        lambda *arguments: torch.tensor(1j),
-        lambda *arguments: torch.ones(2, 2).to_sparse(),
-        lambda *arguments: torch.empty(2, 2, device="meta"),
-        lambda *arguments: torch.ones(2).numpy(),
-        lambda *arguments: [[], {}],
-        lambda: 1,
-        lambda *arguments: (None, 3),
-        type("Odd", (), {"__init__": lambda self, *arguments: None}),
-        torch.nn.Identity,
-    ],
-)
+ODD = {
+    "ValueError": raises(ValueError("a\nlong\nstory")),
+    "SystemExit": raises(SystemExit()),
+    "KeyboardInterrupt": raises(KeyboardInterrupt()),
+    "RecursionError": raises(RecursionError()),
+    "hostile": lambda *arguments: Hostile(),
+    "its arguments": lambda *arguments: arguments,
+    "no numbers": lambda *arguments: torch.zeros(0),
+    "complex": lambda *arguments: torch.tensor(1j),
+    "sparse": lambda *arguments: torch.ones(2, 2).to_sparse(),
+    "meta": lambda *arguments: torch.empty(2, 2, device="meta"),
+    "NumPy": lambda *arguments: torch.ones(2).numpy(),
+    "lists": lambda *arguments: [[], {}],
+    "no arguments": lambda: 1,
+    "half a stub": lambda *arguments: (None, 3),
+    "class": type("Odd", (), {"__init__": lambda self, *arguments: None}),
+    "Identity": torch.nn.Identity,
+}
+
+
+@some_exercises
+@pytest.mark.parametrize("attempt", ODD.values(), ids=ODD)
 def test_a_check_never_raises(name, attempt):
     verdict = getattr(checks, name)(attempt)
     assert not verdict.ok
@@ -223,7 +267,7 @@ def test_a_function_that_hangs_is_stopped():
             calls.append(T)
             time.sleep(0.001)
 
-    verdict = checks.EXERCISES["causal_mask"].check(hangs, seconds=0.2)
+    verdict = checks.causal_mask(hangs, seconds=0.2)
     assert verdict.kind == "hung"
     assert "stopped after 0.2 seconds" in verdict.text
     time.sleep(0.05)
@@ -232,16 +276,17 @@ def test_a_function_that_hangs_is_stopped():
     assert len(calls) == made, "it still runs"
 
 
-@pytest.mark.slow
-def test_the_limit_is_ten_seconds():
-    def hangs(T):
-        while True:
-            pass
+def test_the_limit_is_ten_seconds(monkeypatch):
+    limits = []
 
-    start = time.monotonic()
-    assert checks.causal_mask(hangs).kind == "hung"
-    assert SECONDS == 10
-    assert SECONDS <= time.monotonic() - start < SECONDS + 5
+    def counted(attempt, arguments, *, run, seconds=None):
+        limits.append(seconds)
+        return call(attempt, arguments, run=run)
+
+    monkeypatch.setattr("helpers.checks.exercise.call", counted)
+    assert checks.causal_mask(good).ok
+    assert set(limits) <= {10.0, None}, "None for what the check knows itself"
+    assert limits.count(10.0) == len(checks.causal_mask.inputs())
 
 
 def test_a_function_that_prints_is_told_so(capsys):
@@ -344,3 +389,112 @@ def test_a_verdict_shows_nothing_twice_in_a_notebook(capsys):
     verdict._ipython_display_()
     assert capsys.readouterr().out == ""
     assert str(verdict) == verdict.text
+
+
+# --- what a check remembers -----------------------------------------------------------
+
+
+@pytest.fixture
+def fresh():
+    """The exercise on causal masks, with calls counted and nothing remembered."""
+    made = []
+
+    def counting(function):
+        def counted(T):
+            made.append(function)
+            return function(T)
+
+        return counted
+
+    known = checks.causal_mask
+    mistakes = [
+        dataclasses.replace(one, function=counting(one.function))
+        for one in known.mistakes
+    ]
+    return made, Exercise(
+        name="causal_mask",
+        stub=known.stub,
+        asks=known.asks,
+        returns=known.returns,
+        reference=counting(known.reference),
+        cases=known.cases,
+        mistakes=tuple(mistakes),
+    )
+
+
+def upside_down(T):
+    return ~good(T)
+
+
+def test_references_and_mistakes_are_called_once(fresh):
+    made, exercise = fresh
+    first = exercise.examine(upside_down)
+    assert len(made) > len(exercise.inputs())
+    made.clear()
+    assert exercise.examine(upside_down).text == first.text
+    assert exercise.examine(good).ok
+    assert made == []
+
+
+def test_nothing_that_a_caller_gets_changes_what_a_check_knows():
+    first = checks.causal_weights.examine(lambda scores: scores.softmax(-1))
+    first.expected.fill_(7)
+    second = checks.causal_weights.examine(lambda scores: scores.softmax(-1))
+    assert second.text == first.text
+    assert checks.causal_weights.examine(
+        lambda scores: scores.masked_fill(
+            torch.ones_like(scores).triu(1).bool(), -torch.inf
+        ).softmax(-1)
+    ).ok
+
+
+def test_parts_of_a_result_are_copied_too():
+    for _ in range(2):
+        found = checks.self_attention.examine(lambda x, *matrices: x)
+        assert found.kind in ("type", "mistake", "values", "shape")
+        for part in found.expected:
+            assert not (part == 7).all()
+            part.fill_(7)
+
+
+def test_another_default_dtype_gets_inputs_of_its_own():
+    def eyes(scores):
+        assert scores.dtype == torch.get_default_dtype()
+        return scores.tril().softmax(-1)
+
+    texts = [checks.causal_weights.examine(eyes).text]
+    torch.set_default_dtype(torch.float64)
+    try:
+        texts.append(checks.causal_weights.examine(eyes).text)
+    finally:
+        torch.set_default_dtype(torch.float32)
+    assert "AssertionError" not in "".join(texts)
+
+
+def test_a_known_mistake_that_a_busy_machine_stops_is_asked_again(fresh, monkeypatch):
+    made, exercise = fresh
+    monkeypatch.setattr(
+        "helpers.checks.exercise.call", lambda *_, **__: Outcome(hung=True)
+    )
+    assert exercise.outcome(exercise.reference, 0).hung
+    monkeypatch.undo()
+    assert not exercise.outcome(exercise.reference, 0).hung
+    assert len(made) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "checks.causal_attention.inputs()",
+        "checks.audit(torch.nn.Identity(), 4, 6, seconds=0.001)",
+    ],
+    ids=["causal_attention", "audit"],
+)
+def test_what_pytorch_loads_late_is_loaded_before_the_clock_starts(asked):
+    code = (
+        "import sys, torch\nfrom helpers import checks\n"
+        f"{asked}\nassert 'torch._dynamo' in sys.modules\n"
+        "assert torch._dynamo.decorators"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT, timeout=120)

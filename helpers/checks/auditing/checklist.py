@@ -17,7 +17,7 @@ from helpers.checks.auditing.subject import (
     fails,
     skip,
 )
-from helpers.checks.calling import SECONDS, Outcome, call
+from helpers.checks.calling import SECONDS, Outcome, call, wake_meta_device
 
 # In the order of the table. Without a first line that passes, the others ask in vain.
 LINES: dict[str, Callable[[Subject], Result]] = {
@@ -157,6 +157,7 @@ def audit(
         num_heads=num_heads,
         make=make,
     )
+    wake_meta_device()
     found = Audit(type(module).__name__, tuple(_examine(subject, seconds)))
     print(found)
     return found
