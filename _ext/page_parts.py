@@ -73,7 +73,7 @@ class StoredView(SphinxDirective):
 
 
 class CheckDocumenter(FunctionDocumenter):
-    """A check of ``helpers.checks``, an object, shown like a function on the API page."""
+    """A check of ``helpers.checks``: an object, shown like a function."""
 
     objtype = "check"
     directivetype = "function"

@@ -71,7 +71,8 @@ def wake_meta_device() -> None:
     That takes seconds, which shall not count as the reader's: an import that is stopped
     half-way would leave PyTorch broken for the rest of the session.
     """
-    torch.nn.functional.linear(*torch.ones(2, 1, 1, device="meta"))
+    numbers = torch.ones(1, 1, device="meta")
+    torch.nn.functional.linear(numbers, numbers, numbers[0])
 
 
 def call(

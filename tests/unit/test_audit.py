@@ -398,12 +398,12 @@ def test_the_number_of_heads_can_be_told():
 @pytest.mark.parametrize("D", [1, 2, 8, 64])
 @pytest.mark.parametrize("factor", [1.0, 0.5, 3.0])
 def test_the_divisor_is_read_off(D, factor):
-    class Scaled(attention.MultiHeadAttention):
-        def _heads(self, x):
-            queries, keys, values = super()._heads(x)
-            return queries / factor, keys, values
+    class Divided(nn.Linear):
+        def forward(self, x):
+            return super().forward(x) / factor
 
-    layer = Scaled(D_IN, 3 * D, T, 0.0, 3)
+    layer = attention.MultiHeadAttention(D_IN, 3 * D, T, 0.0, 3)
+    layer.W_query = Divided(D_IN, 3 * D, bias=False)
     row = {row.check: row for row in checks.audit(layer, D_IN, T).rows}["scale"]
     assert row.result == ("passes" if factor == 1 else "FAILS")
     assert f"divides by {factor * math.sqrt(D):.2f}" in row.reason
