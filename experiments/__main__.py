@@ -2,6 +2,6 @@
 
 import sys
 
-from experiments.records import main
+from experiments.running import main
 
 sys.exit(main(["ladder", "context_lengths", "shakespeare"]))

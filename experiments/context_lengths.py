@@ -3,14 +3,14 @@
 import sys
 from typing import Any
 
-from experiments import records
+from experiments import running
 from helpers.text import corpus
 from helpers.text.tokenizer import CharTokenizer
 
 CONTEXT_LENGTHS = (4, 8, 16, 32, 64, 128)
 
 
-def run(size: records.Size) -> dict[str, Any]:
+def run(size: running.Size) -> dict[str, Any]:
     """Train one model for each context length.
 
     A story longer than the context length is read in pieces, and a piece knows nothing
@@ -25,12 +25,12 @@ def run(size: records.Size) -> dict[str, Any]:
     for length in CONTEXT_LENGTHS[: size.variants]:
         batch_size = 1_328 // min(length, 83)  # a story has 83 characters on average
         changes = {"context_length": length, "batch_size": batch_size}
-        configs = records.recipe(tokenizer, size, **changes)
-        data = records.stories(world, tokenizer, length)
-        _, loss = records.trained(*configs, *data)
-        rows[str(length)] = records.rounded(loss)
+        configs = running.recipe(tokenizer, size, **changes)
+        data = running.stories(world, tokenizer, length)
+        _, loss = running.trained(*configs, *data)
+        rows[str(length)] = running.rounded(loss)
     return rows
 
 
 if __name__ == "__main__":
-    sys.exit(records.main(["context_lengths"]))
+    sys.exit(running.main(["context_lengths"]))

@@ -3,7 +3,7 @@
 import sys
 from typing import Any
 
-from experiments import records
+from experiments import running
 from helpers.text import corpus, probes
 from helpers.text.tokenizer import CharTokenizer
 
@@ -20,7 +20,7 @@ LADDER: dict[str, dict[str, Any]] = {
 }
 
 
-def run(size: records.Size) -> dict[str, Any]:
+def run(size: running.Size) -> dict[str, Any]:
     """Train every rung.
 
     Returns:
@@ -29,21 +29,21 @@ def run(size: records.Size) -> dict[str, Any]:
     world = corpus.load("little-world", held_out_stories=size.stories)
     tokenizer = CharTokenizer(world.alphabet)
     rows = {}
-    for name, changes in records.first_of(LADDER, size):
-        configs = records.recipe(tokenizer, size, **changes)
-        data = records.stories(world, tokenizer, configs[0].context_length)
-        model, loss = records.trained(*configs, *data)
+    for name, changes in running.first_of(LADDER, size):
+        configs = running.recipe(tokenizer, size, **changes)
+        data = running.stories(world, tokenizer, configs[0].context_length)
+        model, loss = running.trained(*configs, *data)
         predict = probes.model_predictions(model, tokenizer)
         shares = probes.accuracy(world.held_out, predict)
         rows[name] = {
-            "parameters": records.count(model),
-            "loss": records.rounded(loss),
+            "parameters": running.count(model),
+            "loss": running.rounded(loss),
             "accuracy": {
-                kind: records.rounded(share) for kind, (share, _) in shares.items()
+                kind: running.rounded(share) for kind, (share, _) in shares.items()
             },
         }
     return rows
 
 
 if __name__ == "__main__":
-    sys.exit(records.main(["ladder"]))
+    sys.exit(running.main(["ladder"]))

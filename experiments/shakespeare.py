@@ -5,7 +5,7 @@ from typing import Any
 
 import torch
 
-from experiments import records
+from experiments import running
 from helpers.models.generation import generate_text
 from helpers.text import corpus
 from helpers.text.batches import Windows
@@ -13,7 +13,7 @@ from helpers.text.tokenizer import CharTokenizer
 from helpers.training.loop import bits
 
 
-def run(size: records.Size) -> dict[str, Any]:
+def run(size: running.Size) -> dict[str, Any]:
     """Train one model.
 
     Returns:
@@ -22,17 +22,17 @@ def run(size: records.Size) -> dict[str, Any]:
     """
     text = corpus.load("tiny-shakespeare")
     tokenizer = CharTokenizer(text.alphabet)
-    configs = records.recipe(tokenizer, size)
+    configs = running.recipe(tokenizer, size)
     data, held_out = (
         Windows(tokenizer.encode(part), configs[0].context_length)
         for part in (text.train_text, text.held_out_text)
     )
-    model, loss = records.trained(*configs, data, held_out)
+    model, loss = running.trained(*configs, data, held_out)
     return {
-        "parameters": records.count(model),
+        "parameters": running.count(model),
         "steps": size.steps,
-        "loss": records.rounded(loss),
-        "bits": records.rounded(bits(loss)),
+        "loss": running.rounded(loss),
+        "bits": running.rounded(bits(loss)),
         "sample": generate_text(
             model,
             tokenizer,
@@ -44,4 +44,4 @@ def run(size: records.Size) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    sys.exit(records.main(["shakespeare"]))
+    sys.exit(running.main(["shakespeare"]))

@@ -7,8 +7,9 @@ A mask is boolean and True where a query may attend to a key.
 All functions and layers raise a ValueError for bad input; it names the argument, what
 came and what is needed. Sizes are whole numbers of at least 1, and probabilities lie in
 [0, 1). Tensors are floating point, of one dtype and on one device; their shapes fit
-without broadcasting, and no row of a mask is empty. All this is checked once, at the
-door (``@checked``); the body behind it is the mathematics alone.
+without broadcasting, and no row of a mask is empty. The decorator ``@checked`` asks for
+all this once, before the body runs; the body is the mathematics alone. Each layer
+writes its steps out, so that it can be read by itself.
 
 A layer returns its output, and with ``return_weights=True`` the pair of output and
 weights: those that averaged the values, after mask and dropout.
@@ -83,8 +84,8 @@ def scaled_dot_product_attention(
         values: (..., S, D_v)
         mask: boolean, True = may attend, of shape (T, S), or with all leading axes,
             (..., T, S); each axis but the last may be 1.
-        dropout_p: probability of dropping a weight, in [0, 1); kept weights are
-            divided by 1 - dropout_p.
+        dropout_p: probability of dropping a weight, in [0, 1), whatever mode a module
+            is in; kept weights are divided by 1 - dropout_p.
 
     Returns:
         context: (..., T, D_v)
@@ -181,7 +182,7 @@ def merge_heads(heads: Tensor) -> Tensor:
     return heads.transpose(-3, -2).flatten(-2)
 
 
-# The same functions for the layers below, whose own door has checked what comes in.
+# The same functions without their checks: a layer's own have run when it calls them.
 _softmax = unchecked(softmax)
 _attend = unchecked(scaled_dot_product_attention)
 _split_heads = unchecked(split_heads)
@@ -404,17 +405,17 @@ class MultiHeadAttention(nn.Module):
         keys = _split_heads(self.W_key(x), self.num_heads)  # (..., H, T, D)
         values = _split_heads(self.W_value(x), self.num_heads)  # (..., H, T, D)
         T, D = queries.shape[-2:]
-        if self.fused and not return_weights:
+        if return_weights or not self.fused:
+            scores = (queries / math.sqrt(D)) @ keys.transpose(-2, -1)  # (..., H, T, T)
+            scores = scores.masked_fill(~self.mask[:T, :T], -math.inf)
+            weights = self.dropout(_softmax(scores))  # (..., H, T, T)
+            context = weights @ values  # (..., H, T, D)
+        else:  # the same in one call, which keeps no weights; is_causal is the mask
             weights = None
             p = self.dropout.p if self.dropout.training else 0.0
             context = F.scaled_dot_product_attention(
                 queries, keys, values, dropout_p=p, is_causal=True
             )
-        else:
-            scores = (queries / math.sqrt(D)) @ keys.transpose(-2, -1)  # (..., H, T, T)
-            scores = scores.masked_fill(~self.mask[:T, :T], -math.inf)
-            weights = self.dropout(_softmax(scores))  # (..., H, T, T)
-            context = weights @ values  # (..., H, T, D)
         output = self.out_proj(_merge_heads(context))  # (..., T, C)
         return on_request(output, weights, return_weights)
 
@@ -500,7 +501,7 @@ def _load_without_mask(layer: CausalAttention | MultiHeadAttention) -> None:
 def _ignore_saved_mask(
     layer: nn.Module, state_dict: dict[str, Tensor], prefix: str, *_: object
 ) -> None:
-    """Other books' classes save their mask; it carries nothing that was learned."""
+    """Raschka's classes save their mask; it carries nothing that was learned."""
     state_dict.pop(prefix + "mask", None)
 
 

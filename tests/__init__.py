@@ -1,4 +1,8 @@
-"""The tests of ``helpers`` (unit), the pages (book, browser) and the project itself."""
+"""The tests: ``unit`` (helpers), ``book`` and ``browser`` (its pages), ``project``.
+
+``samples`` holds inputs that several share, ``solutions`` right and wrong answers to
+the exercises, ``data`` the figures to reproduce, ``benchmarks`` timings.
+"""
 
 import pathlib
 

@@ -1,4 +1,4 @@
-"""What a machine lacks or suits it, asked before make installs or builds anything.
+"""What a machine lacks, and which PyTorch suits it, asked before make installs.
 
     python tools/machine.py install .venv    can an environment be made there?
     python tools/machine.py torch auto       install the PyTorch that suits the machine

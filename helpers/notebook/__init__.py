@@ -1,1 +1,1 @@
-"""What a notebook shows and sets: ``plotting``, ``display``, ``device``."""
+"""For notebooks: ``plotting``, ``display`` (tensors as text), ``device`` and seed."""

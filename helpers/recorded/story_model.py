@@ -1,7 +1,7 @@
 """The story model, which runs in the page: two blocks trained on little-world.
 
-``python -m experiments.story_model`` trains it anew. Its weights lie beside this file
-as float16, and next to them what they reached.
+``python -m experiments.story_model`` trains it anew. Its weights are saved next to this
+file as float16, with the loss and the answers that they reached.
 """
 
 import json
@@ -17,7 +17,7 @@ from helpers.text.tokenizer import CharTokenizer
 from helpers.training.config import preset
 
 FOLDER = pathlib.Path(__file__).resolve().parent
-WEIGHTS, RECORD = FOLDER / "story-model.safetensors", FOLDER / "story-model.json"
+WEIGHTS, RECORD = FOLDER / "story_model.safetensors", FOLDER / "story-model.json"
 # The quick recipe on whole stories; a table of pairs would be too large for a page.
 CHANGES: dict[str, Any] = {
     "context_length": 128,

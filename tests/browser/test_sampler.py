@@ -1,4 +1,4 @@
-"""Temperature, top-k, top-p and draws in the page, compared with helpers.generation."""
+"""Temperature, top-k, top-p and draws in the page, as in helpers.models.generation."""
 
 import itertools
 import math

@@ -1,4 +1,4 @@
-"""helpers.batches: what is an input, what a target, and what is drawn."""
+"""helpers.text.batches: what is an input, what a target, and what is drawn."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""helpers.checkpoint: whole or not there, and a killed run goes on as it was."""
+"""helpers.training.checkpoint: whole or not there, and a killed run goes on."""
 
 import errno
 import json

@@ -1,4 +1,4 @@
-"""helpers.corpus: three corpora, and a download that is whole or not there."""
+"""helpers.text.corpus: three corpora, and a download that is whole or not there."""
 
 import builtins
 import dataclasses

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from experiments import context_lengths, ladder, records, shakespeare
+from experiments import context_lengths, ladder, running, shakespeare
 from helpers.recorded import results
 from helpers.text import corpus
 from helpers.text.little_world import LittleWorld
@@ -27,7 +27,7 @@ def flattened(rows, path=()):
 @pytest.mark.parametrize("name", results.NAMES)
 def test_a_short_run_gives_what_was_recorded(name):
     try:
-        rows = importlib.import_module(f"experiments.{name}").run(records.SHORT)
+        rows = importlib.import_module(f"experiments.{name}").run(running.SHORT)
     except corpus.CorpusUnavailable as error:
         pytest.skip(str(error))
     recorded = dict(flattened(results.read(name, short=True)))
@@ -42,7 +42,7 @@ def test_the_run_on_shakespeare_needs_no_more_than_a_text(monkeypatch):
     part = "ROMEO:\nBut, soft! what light through yonder window breaks?\n" * 4
     text = corpus.Corpus("a text", (part,), (part,), "".join(sorted(set(part))))
     monkeypatch.setattr(corpus, "load", {"tiny-shakespeare": text}.__getitem__)
-    size = records.Size(steps=2, stories=0, variants=0, characters=5)
+    size = running.Size(steps=2, stories=0, variants=0, characters=5)
     rows = shakespeare.run(size)
     assert rows["bits"] == pytest.approx(rows["loss"] / math.log(2), abs=1e-4)
     assert 0 < rows["loss"] < 2 * math.log(len(text.alphabet))
@@ -74,8 +74,8 @@ def test_main_writes_a_record_that_is_read_back(tmp_path, monkeypatch, capsys):
     calls = []
     monkeypatch.setattr(results, "FOLDER", tmp_path)
     monkeypatch.setattr(ladder, "run", lambda size: calls.append(size) or {"a": 1})
-    assert records.main(["ladder"]) == 0
-    assert calls == [records.SHORT, records.FULL]
+    assert running.main(["ladder"]) == 0
+    assert calls == [running.SHORT, running.FULL]
     assert results.read("ladder") == {"a": 1}
     assert json.loads((tmp_path / "ladder.json").read_text())["torch"]
     assert capsys.readouterr().out == 'ladder: {"a": 1}\n'
@@ -88,7 +88,7 @@ def test_without_a_text_its_record_stays(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(results, "FOLDER", tmp_path)
     monkeypatch.setattr(shakespeare, "run", fail)
     monkeypatch.setattr(ladder, "run", lambda size: {"a": 1})
-    assert records.main(["shakespeare", "ladder"]) == 1
+    assert running.main(["shakespeare", "ladder"]) == 1
     assert [path.name for path in tmp_path.iterdir()] == ["ladder.json"]
     assert "shakespeare: left as it was: no network" in capsys.readouterr().err
 

@@ -1,4 +1,4 @@
-"""helpers.generation: exact probabilities, sampling, and the cache against none."""
+"""helpers.models.generation: exact probabilities, sampling, and the cache."""
 
 import math
 import re

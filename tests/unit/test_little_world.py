@@ -1,4 +1,4 @@
-"""helpers.grammar and helpers.little_world: exact entropies, checked by enumeration."""
+"""helpers.text.grammar and little_world: exact entropies, checked by enumeration."""
 
 import hashlib
 import itertools

@@ -1,4 +1,4 @@
-"""helpers.ngram: probabilities that sum to 1, and counts that a reader can redo."""
+"""helpers.text.ngram: probabilities that sum to 1, counts that one can redo."""
 
 import math
 import random

@@ -1,4 +1,4 @@
-"""helpers.plotting: what a picture says, in pixels and in words."""
+"""helpers.notebook.plotting: what a picture says, in pixels and in words."""
 
 import base64
 import io

@@ -1,4 +1,4 @@
-"""helpers.probes: the grammar itself answers everything, and each mistake costs."""
+"""helpers.text.probes: the grammar answers everything, each mistake costs."""
 
 import math
 

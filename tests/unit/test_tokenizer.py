@@ -1,4 +1,4 @@
-"""helpers.tokenizer: text as whole numbers and back."""
+"""helpers.text.tokenizer: text as whole numbers and back."""
 
 import json
 import re

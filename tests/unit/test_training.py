@@ -1,4 +1,4 @@
-"""helpers.training and helpers.recipe: rates, optimizers, losses and the loop."""
+"""helpers.training: rates, optimizers, losses and the loop."""
 
 import dataclasses
 import io

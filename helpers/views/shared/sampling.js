@@ -1,4 +1,4 @@
-// From logits to a drawn character, as helpers/generation.py does it.
+// From logits to a drawn character, as helpers/models/generation.py does it.
 import { softmax, sum } from "./lib.js";
 
 const TINY = 2.2250738585072014e-308; // the smallest normal number: no temperature makes a NaN
