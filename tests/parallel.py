@@ -23,9 +23,15 @@ FIRST = [
 ]
 
 
-def pytest_configure():
-    """One thread for each process: the workers share the cores already."""
+def pytest_configure(config):
+    """One thread for each process: the workers share the cores already.
+
+    Where coverage is counted, the workers count; the kernels and servers that tests
+    start would only be slowed by it.
+    """
     os.environ["OMP_NUM_THREADS"] = "1"
+    if hasattr(config, "workerinput") or not config.getoption("numprocesses", None):
+        os.environ.pop("COVERAGE_PROCESS_START", None)
 
 
 @pytest.hookimpl(tryfirst=True)  # before the one of pytest-xdist itself
