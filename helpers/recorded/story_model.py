@@ -17,7 +17,7 @@ from helpers.text.tokenizer import CharTokenizer
 from helpers.training.config import preset
 
 FOLDER = pathlib.Path(__file__).resolve().parent
-WEIGHTS, RECORD = FOLDER / "story_model.safetensors", FOLDER / "story-model.json"
+WEIGHTS, RECORD = FOLDER / "story_model.safetensors", FOLDER / "story_model.json"
 # The quick recipe on whole stories; a table of pairs would be too large for a page.
 CHANGES: dict[str, Any] = {
     "context_length": 128,

@@ -145,7 +145,7 @@ def test_commands_are_found_at_all():
     made = {word for words in MAKE.findall(found) for word in words.split()}
     assert made >= TARGETS - {"help"}
     assert {".ci/run", ".ci/colab", "tools/machine.py"} <= {*SCRIPT.findall(found)}
-    modules = {path.stem for path in (ROOT / "tools").glob("*.py")} - {"machine"}
+    modules = {path.stem for path in (ROOT / "tools").glob("[a-z]*.py")} - {"machine"}
     modules |= {path.parent.name for path in (ROOT / "tools").glob("*/__main__.py")}
     untold = {f"tools.{name}" for name in modules} - {*MODULE.findall(found)}
     assert untold == set(), "CONTRIBUTING's table of commands lacks these"

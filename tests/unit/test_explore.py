@@ -1,6 +1,8 @@
 """The frames of ``explore``, their errors, and what a notebook is given of them."""
 
 import asyncio
+import concurrent.futures
+import functools
 import html
 import json
 import math
@@ -410,6 +412,18 @@ def test_a_kernel_has_a_control_for_every_kind_of_choice():
     ].step == pytest.approx(0.01)
 
 
+def in_a_thread(test):
+    """Run a test where no event loop runs; a browser's may run in the main thread."""
+
+    @functools.wraps(test)
+    def run():
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            return pool.submit(test).result()
+
+    return run
+
+
+@in_a_thread
 def test_moving_a_slider_calls_the_function_with_what_the_page_does_not_have():
     called = []
 
@@ -438,6 +452,7 @@ def test_moving_a_slider_calls_the_function_with_what_the_page_does_not_have():
     assert "&lt;b&gt;" in words(box)
 
 
+@in_a_thread
 def test_an_error_is_told_and_the_last_good_result_kept():
     def frame(a):
         if a == "bad":
@@ -461,6 +476,7 @@ def test_an_error_is_told_and_the_last_good_result_kept():
     assert "error" not in held(box)
 
 
+@in_a_thread
 def test_a_slow_function_is_called_for_the_last_of_many_moves():
     called = []
 
