@@ -2,7 +2,7 @@
 
 `make bench` prints everything; `python -m tests.benchmarks training` one part. Seconds
 differ from machine to machine and from hour to hour; the ratios within one table hold
-better. Nothing here asserts a time; `test_page.py`, in make test-all, does.
+better. Nothing here asserts a time; `test_page.py`, run by itself, does.
 """
 
 import sys

@@ -1,7 +1,9 @@
 """What must be quick enough in the page: seconds, measured in a real browser.
 
-The best of a few attempts counts, because other tests run beside these. Where more
-programs wait for a core than run on it, seconds say nothing of the page.
+    python -m pytest -n 0 -m slow tests/benchmarks/test_page.py
+
+Beside other tests, or where more programs wait for a core than run on it, seconds say
+nothing of the page: there these tests are skipped. The best of a few attempts counts.
 """
 
 import os
@@ -34,6 +36,8 @@ return (performance.now() - began) / 1000;
 @pytest.fixture
 def page(chromium):
     """A page on a machine that has time for it."""
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        pytest.skip("seconds are measured with nothing beside them: run this file alone")
     if hasattr(os, "getloadavg") and os.getloadavg()[0] > MOST_LOAD * os.cpu_count():
         pytest.skip("this machine is too busy to measure seconds")
     page = chromium.new_page()
