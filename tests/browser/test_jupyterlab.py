@@ -28,7 +28,7 @@ from tools import notebooks
 
 pytestmark = pytest.mark.slow
 TOKEN = "only-for-this-test"
-RUN_SECONDS = 300
+RUN_SECONDS = 600
 LOAD_SECONDS = 60
 # JupyterLab renders what is near the screen: walk down the notebook.
 WALK = """async (selector) => {
