@@ -37,7 +37,7 @@ return (performance.now() - began) / 1000;
 def page(chromium):
     """A page on a machine that has time for it."""
     if "PYTEST_XDIST_WORKER" in os.environ:
-        pytest.skip("seconds are measured with nothing beside them: run this file alone")
+        pytest.skip("seconds are measured alone: run this file by itself")
     if hasattr(os, "getloadavg") and os.getloadavg()[0] > MOST_LOAD * os.cpu_count():
         pytest.skip("this machine is too busy to measure seconds")
     page = chromium.new_page()
