@@ -1,0 +1,76 @@
+"""Every page and view in Firefox, where it is installed."""
+
+import json
+import os
+import re
+import shutil
+
+import pytest
+
+from tests.book.test_book import CHAPTERS, PAGES
+from tests.browser.conftest import VALUES
+from tests.browser.firefox import Firefox
+from tests.browser.test_pages import VIEWS, WIDTHS
+from tests.browser.test_views import KEYS, kind
+from tests.samples.views import SAMPLES
+
+pytestmark = pytest.mark.slow
+# BiDi's code for each key of test_views.KEYS.
+CODES = {
+    "ArrowLeft": "\ue012",
+    "ArrowUp": "\ue013",
+    "ArrowRight": "\ue014",
+    "ArrowDown": "\ue015",
+    "Enter": "\ue007",
+    "Space": " ",
+}
+
+MARKS = re.compile("[\u202a-\u202e\u2066-\u2069]")
+
+
+@pytest.fixture(scope="module")
+def firefox():
+    """A headless Firefox."""
+    program = shutil.which("firefox-esr") or shutil.which("firefox")
+    if program is None:
+        required = os.environ.get("BOOK_REQUIRE_BROWSER")
+        (pytest.fail if required else pytest.skip)("no Firefox is installed")
+    browser = Firefox(program)
+    yield browser
+    browser.close()
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_page_is_whole_and_its_views_live(firefox, site, path):
+    firefox.open((site / f"{path}.html").as_uri())
+    for width in WIDTHS:
+        firefox.resize(width)
+        overflow = firefox.evaluate("document.documentElement.scrollWidth - innerWidth")
+        assert overflow <= 0, f"{overflow} pixels too wide at {width}"
+    views = firefox.evaluate(f"({VIEWS})()")
+    assert views or path not in CHAPTERS
+    assert [view for view in views if view != [True, True, True]] == []
+    assert firefox.wrong == []
+
+
+def texts(values):
+    """All places, without the marks of direction that Firefox leaves out."""
+    return {name: MARKS.sub("", text) for name, text in dict(values).items()}
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_a_view_shows_the_same_numbers_as_in_chromium(firefox, show_views, name):
+    """At first, and after each control has been moved by the keyboard in both."""
+    shown = show_views(SAMPLES[name]())
+    firefox.open(shown.page.url)
+    firefox.resize(1280)
+    assert texts(firefox.evaluate(f"({VALUES})()")) == texts(shown.values())
+    for control in sorted(shown.controls()):
+        place = json.dumps(f'.live [data-control="{control}"]')
+        for key in KEYS[kind(shown.control(control))]:
+            shown.press(control, key)
+            firefox.evaluate(f"document.querySelector({place}).focus()")
+            firefox.press(CODES.get(key, key))
+            found = texts(firefox.evaluate(f"({VALUES})()"))
+            assert found == texts(shown.values()), f"{key} on {control}"
+    assert firefox.wrong == []
