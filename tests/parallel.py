@@ -12,7 +12,7 @@ MOST_WORKERS = 4  # each takes a gigabyte of memory with its kernel and its brow
 # What lasts longest starts first: else one worker is left with it at the end. Two that
 # begin with the built book don't follow each other: one would wait for it.
 FIRST = [
-    "tests/browser/test_jupyterlab.py",
+    "tests/jupyterlab/test_running.py",
     "tests/project/test_bare_environment.py",
     "tests/unit/test_experiments.py",
     "tests/browser/test_pages.py",
