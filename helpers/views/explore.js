@@ -299,7 +299,10 @@ function endsTable({ curves, x_axis: axis, x_ends: ends }, i) {
             {},
             h(
               "th",
-              { scope: "row", style: "text-align: left; white-space: normal" },
+              {
+                scope: "row",
+                style: "text-align: left; white-space: normal; overflow-wrap: break-word",
+              },
               sample(c),
               ` ${name}`,
             ),

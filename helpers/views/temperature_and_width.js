@@ -156,7 +156,11 @@ function measures(spread, weights) {
     h(
       "tr",
       {},
-      h("th", { scope: "row", style: "text-align: left; white-space: normal" }, label),
+      h(
+        "th",
+        { scope: "row", style: "text-align: left; white-space: normal; overflow-wrap: break-word" },
+        label,
+      ),
       h("td", { "data-value": name }, text),
     );
   return h(
