@@ -186,6 +186,7 @@ def exhibits(one_thread):
     return found
 
 
+@pytest.mark.slow  # looks behind what the cells of the page print
 @every_exhibit
 def test_the_tests_do_what_the_page_says(slug, exhibits):
     popular_test, this_test, mistaken, cured = exhibits[slug]
@@ -313,6 +314,7 @@ def test_the_weights_of_the_wrong_axis_are_found_where_they_are_returned(buggy):
     assert "row sums" in checks.audit(Shown(*ONE_HEAD), 4, 6).failed
 
 
+@pytest.mark.slow
 def test_renormalised_weights_fail_on_large_inputs(exhibits, buggy):
     weigh = exhibits["renormalising-claim"][2]
 

@@ -135,6 +135,7 @@ def test_binder_takes_a_python_that_is_tested():
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Binder's script is for bash")
+@pytest.mark.slow
 def test_what_binder_runs_at_the_end_exists(tmp_path):
     script = BINDER / "postBuild"
     assert os.access(script, os.X_OK)
@@ -246,8 +247,12 @@ def misfits(citation):
     return result.stdout if result.returncode else ""
 
 
-def test_the_citation_fits_the_published_schema(tmp_path):
+def test_the_citation_fits_the_published_schema():
     assert misfits(ROOT / "CITATION.cff") == ""
+
+
+@pytest.mark.slow
+def test_a_spoiled_citation_does_not_fit(tmp_path):
     text = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     spoiled = tmp_path / "CITATION.cff"
     spoiled.write_text(text.replace("authors:", "writers:"), encoding="utf-8")

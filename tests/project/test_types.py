@@ -4,7 +4,11 @@ import re
 import subprocess
 import sys
 
+import pytest
+
 from tests import ROOT
+
+pytestmark = pytest.mark.slow
 
 CALLS = """
 import pathlib

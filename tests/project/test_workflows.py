@@ -62,6 +62,7 @@ def test_a_workflow_is_valid_and_safe(path):
     assert findings(path) == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new", "problem"),
     [

@@ -77,6 +77,7 @@ def test_the_parts_for_the_page_are_the_recorded_model(loaded):
     assert f"blocks.{config['layers']}.attention.W_query.weight" not in weights
 
 
+@pytest.mark.slow  # the questions of twelve stories, six times
 def test_what_chapter_9_says_of_its_heads(loaded):
     model, tokenizer = loaded
     stories = corpus.load("little-world", train_stories=1).held_out[20:32]
