@@ -1,15 +1,7 @@
-import {
-  button,
-  COLOURS,
-  fixed,
-  h,
-  isolated,
-  menu,
-  mixed,
-  randomFrom,
-  scroll,
-  slider,
-} from "./shared/lib.js";
+import { button, menu, slider } from "./shared/controls.js";
+import { randomFrom } from "./shared/mathematics.js";
+import { COLOURS, h, mixed, scroll } from "./shared/page.js";
+import { fixed, isolated } from "./shared/words.js";
 
 /** Masks drawn one after another, what each leaves of the weights, and the mean of it all. */
 export function render({ state, el }) {

@@ -1,4 +1,6 @@
-import { COLOURS, draw, h, isolated, menu, scroll, slider, tick, visible } from "./shared/lib.js";
+import { menu, slider, tick } from "./shared/controls.js";
+import { COLOURS, draw, h, scroll } from "./shared/page.js";
+import { isolated, visible } from "./shared/words.js";
 
 const CHART = { width: 340, height: 200, left: 52, right: 10, top: 12, foot: 24 };
 // With a kernel, a box of ipywidgets is the output before this view, and computes its frames. In

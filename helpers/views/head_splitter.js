@@ -1,15 +1,7 @@
-import {
-  dot,
-  fixed,
-  h,
-  isolated,
-  matmul,
-  mixed,
-  scroll,
-  slider,
-  softmax,
-  tick,
-} from "./shared/lib.js";
+import { slider, tick } from "./shared/controls.js";
+import { dot, matmul, softmax } from "./shared/mathematics.js";
+import { h, mixed, scroll } from "./shared/page.js";
+import { fixed, isolated } from "./shared/words.js";
 
 // None of them means queries, keys or values.
 const HEAD_FILLS = ["#56B4E9", "#E69F00", "#F0E442", "#999999"];

@@ -1,17 +1,7 @@
-import {
-  COLOURS,
-  fixed,
-  h,
-  isolated,
-  matmul,
-  menu,
-  mixed,
-  scroll,
-  slider,
-  softmax,
-  sum,
-  transpose,
-} from "./shared/lib.js";
+import { menu, slider } from "./shared/controls.js";
+import { matmul, softmax, sum, transpose } from "./shared/mathematics.js";
+import { COLOURS, h, mixed, scroll } from "./shared/page.js";
+import { fixed, isolated } from "./shared/words.js";
 
 // True = query t may attend to key s.
 const MASKS = {

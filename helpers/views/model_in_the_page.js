@@ -1,17 +1,8 @@
-import { heatMap } from "./shared/attention_map.js";
-import {
-  button,
-  COLOURS,
-  fixed,
-  h,
-  menu,
-  mixed,
-  randomFrom,
-  scroll,
-  slider,
-  softmax,
-  tick,
-} from "./shared/lib.js";
+import { button, menu, slider, tick } from "./shared/controls.js";
+import { heatMap } from "./shared/heat_map.js";
+import { randomFrom, softmax } from "./shared/mathematics.js";
+import { COLOURS, h, mixed, scroll } from "./shared/page.js";
+import { fixed } from "./shared/words.js";
 import { drawFrom, nextProbabilities } from "./shared/sampling.js";
 import { transformer } from "./shared/transformer.js";
 

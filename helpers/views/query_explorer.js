@@ -1,15 +1,7 @@
-import {
-  COLOURS,
-  dot,
-  draw,
-  fixed,
-  h,
-  handle,
-  isolated,
-  matmul,
-  scroll,
-  softmax,
-} from "./shared/lib.js";
+import { handle } from "./shared/controls.js";
+import { dot, matmul, softmax } from "./shared/mathematics.js";
+import { COLOURS, draw, h, scroll } from "./shared/page.js";
+import { fixed, isolated } from "./shared/words.js";
 
 const SIZE = 320;
 const REACH = 2.3; // units from the middle of the drawing to its edge

@@ -1,4 +1,4 @@
-import { freshId, h } from "./shared/lib.js";
+import { freshId, h } from "./shared/page.js";
 
 const QUIZ_STYLE = `
 .aos-view .quiz { display: grid; gap: 0.25rem; }

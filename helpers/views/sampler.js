@@ -1,14 +1,7 @@
-import {
-  button,
-  fixed,
-  h,
-  isolated,
-  randomFrom,
-  scroll,
-  slider,
-  sum,
-  visible,
-} from "./shared/lib.js";
+import { button, slider } from "./shared/controls.js";
+import { randomFrom, sum } from "./shared/mathematics.js";
+import { h, scroll } from "./shared/page.js";
+import { fixed, isolated, visible } from "./shared/words.js";
 import { drawFrom, nextProbabilities } from "./shared/sampling.js";
 
 const SAMPLER_STYLE = `

@@ -1,19 +1,7 @@
-import {
-  button,
-  COLOURS,
-  dot,
-  field,
-  fixed,
-  freshId,
-  h,
-  isolated,
-  matmul,
-  mixed,
-  scroll,
-  softmax,
-  sum,
-  transpose,
-} from "./shared/lib.js";
+import { button, field } from "./shared/controls.js";
+import { dot, matmul, softmax, sum, transpose } from "./shared/mathematics.js";
+import { COLOURS, freshId, h, mixed, scroll } from "./shared/page.js";
+import { fixed, isolated } from "./shared/words.js";
 
 const LARGEST_ENTRY = 100;
 const MIDDLE = "text-align: center";

@@ -1,15 +1,7 @@
-import {
-  COLOURS,
-  draw,
-  fixed,
-  freshId,
-  h,
-  scroll,
-  slider,
-  softmax,
-  sum,
-  tick,
-} from "./shared/lib.js";
+import { slider, tick } from "./shared/controls.js";
+import { softmax, sum } from "./shared/mathematics.js";
+import { COLOURS, draw, freshId, h, scroll } from "./shared/page.js";
+import { fixed } from "./shared/words.js";
 
 const TEMPERATURES = [0.25, 0.5, 1, 2, 4, 8, 16, 32];
 const PICTURE = { width: 320, height: 150, foot: 34, reach: 25 }; // scores from -25 to 25

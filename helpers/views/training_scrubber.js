@@ -1,5 +1,7 @@
-import { heatMap } from "./shared/attention_map.js";
-import { COLOURS, draw, fixed, h, isolated, slider, visible } from "./shared/lib.js";
+import { slider } from "./shared/controls.js";
+import { heatMap } from "./shared/heat_map.js";
+import { COLOURS, draw, h } from "./shared/page.js";
+import { fixed, isolated, visible } from "./shared/words.js";
 
 const CURVE = { width: 320, height: 220, left: 40, right: 12, top: 26, bottom: 36 };
 

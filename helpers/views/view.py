@@ -214,7 +214,7 @@ def bundle(name: str) -> str:
         text = NOTES.sub("", IMPORT.sub("", text))
         texts.append(re.sub(r"^export ", "", text, flags=re.MULTILINE))
 
-    visit("lib")  # it mounts every view
+    visit("page")  # it mounts every view
     visit(name)
     return "\n".join(texts)
 

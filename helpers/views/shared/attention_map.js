@@ -1,17 +1,10 @@
-import {
-  button,
-  COLOURS,
-  draw,
-  fixed,
-  freshId,
-  h,
-  isolated,
-  menu,
-  mixed,
-  scroll,
-  sum,
-  visible,
-} from "./lib.js";
+// Attention weights as lines between two columns of tokens, with a map beside them.
+
+import { button, menu } from "./controls.js";
+import { heatMap } from "./heat_map.js";
+import { sum } from "./mathematics.js";
+import { COLOURS, draw, freshId, h } from "./page.js";
+import { fixed, isolated, visible } from "./words.js";
 
 const MAP_STYLE = `
 .aos-view .tokens { position: relative; user-select: none; }
@@ -35,24 +28,9 @@ const MAP_STYLE = `
   max-width: 100%;
 }
 .aos-view .between .head { font-weight: 600; padding: 0 0.3rem; }
-.aos-view .map table { font-size: 0.85rem; }
-.aos-view .map th, .aos-view .map td { padding: 0.15rem 0.3rem; }
-.aos-view td.chosen { box-shadow: inset 0 2px currentColor, inset 0 -2px currentColor; }
-.aos-view td.chosen.column { box-shadow: inset 2px 0 currentColor, inset -2px 0 currentColor; }
 .aos-view .said { min-height: 3em; }
-.aos-view .pixels {
-  position: relative; width: 22rem; max-width: 100%; border: 1px solid var(--line);
-  overflow: hidden;
-}
-.aos-view .pixels canvas { display: block; width: 100%; image-rendering: pixelated; }
-.aos-view .pixels div { position: absolute; outline: 2px solid currentColor; pointer-events: none; }
-@media (max-width: 599px) {
-  .aos-view .map table { font-size: 0.78rem; }
-  .aos-view .map th, .aos-view .map td { padding: 0.1rem 0.15rem; }
-}
 @media (min-width: 600px) { .aos-view .said { min-height: 1.5em; } }
 `;
-const MOST_NUMBERS = 16; // up to that many tokens, a map has a number in each cell
 const LEAST_LINE = 0.004; // a weight below it has no line while all lines are shown
 
 /**
@@ -204,6 +182,7 @@ export function attentionMap({
     element: h(
       "div",
       {},
+      h("style", {}, MAP_STYLE),
       h(
         "p",
         { class: "note" },
@@ -228,121 +207,6 @@ export function attentionMap({
       ),
     ),
     update,
-  };
-}
-
-/**
- * Weights as a map, a row for each query: with a number in each cell, or as points where there are
- * many. Returns the element, `update(rows, tokens, keys, hidden)` and `mark(side, index)`, which
- * frames a row or a column. `point(i)` hears which row of points the mouse is on; null, when it
- * leaves.
- * @typedef {(i: number, j: number) => boolean} OfPair
- * @param {{ caption: string, point?: (i: number | null) => void }} options
- */
-export function heatMap({ caption, point = () => {} }) {
-  const frame = scroll(caption);
-  const title = h("p", { class: "note" });
-  const canvas = h("canvas", { role: "img", onpointerleave: () => point(null) });
-  const mark = h("div");
-  const pixels = h("div", { class: "pixels" }, canvas, mark);
-  const body = h("div");
-  const element = h("div", { class: "map" }, h("style", {}, MAP_STYLE), body);
-  let cells = [];
-  let marked = [];
-  canvas.addEventListener("pointermove", (event) => {
-    const box = canvas.getBoundingClientRect();
-    const row = Math.floor(((event.clientY - box.top) / box.height) * canvas.height);
-    if (event.pointerType === "mouse") point(Math.max(0, Math.min(canvas.height - 1, row)));
-  });
-  const asTable = (rows, tokens, keys, hidden) => {
-    const cell = (weight, i, j) =>
-      h(
-        "td",
-        {
-          class: hidden(i, j) ? "off" : undefined,
-          "data-value": `weight ${i} ${j}`,
-          style: hidden(i, j)
-            ? undefined
-            : `background: ${mixed(COLOURS.weights, 55 * Math.min(1, weight))}`,
-        },
-        fixed(weight),
-      );
-    cells = tokens.map((_, i) => keys.map((_, j) => cell(rows[i][j], i, j)));
-    frame.replaceChildren(
-      h(
-        "table",
-        {},
-        h("caption", {}, caption),
-        h(
-          "thead",
-          {},
-          h(
-            "tr",
-            {},
-            h("td", {}),
-            keys.map((name) => h("th", { scope: "col", class: "keys" }, name)),
-          ),
-        ),
-        h(
-          "tbody",
-          {},
-          cells.map((row, i) =>
-            h("tr", {}, h("th", { scope: "row", class: "queries" }, tokens[i]), row),
-          ),
-        ),
-      ),
-    );
-    body.replaceChildren(frame);
-  };
-  const asPoints = (rows, tokens, keys, hidden) => {
-    cells = [];
-    [canvas.width, canvas.height] = [keys.length, tokens.length];
-    const top = Math.max(1e-9, ...tokens.map((_, i) => Math.max(...rows[i])));
-    const picture = new ImageData(keys.length, tokens.length);
-    const [red, green, blue] = [1, 3, 5].map((i) => parseInt(COLOURS.weights.slice(i, i + 2), 16));
-    for (const i of tokens.keys())
-      for (const j of keys.keys()) {
-        const colour = hidden(i, j)
-          ? [128, 128, 128, 50]
-          : [red, green, blue, Math.round((255 * rows[i][j]) / top)];
-        picture.data.set(colour, 4 * (i * keys.length + j));
-      }
-    const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
-    context.putImageData(picture, 0, 0);
-    canvas.setAttribute(
-      "aria-label",
-      `${tokens.length} rows of ${keys.length} points, the strongest for ${fixed(top)}`,
-    );
-    title.textContent = `${caption}. The strongest point is ${fixed(top)}.`;
-    body.replaceChildren(title, pixels);
-  };
-  return {
-    element,
-    /** @param {OfPair} hidden */
-    update(rows, tokens, keys = tokens, hidden = () => false) {
-      const many = Math.max(tokens.length, keys.length) > MOST_NUMBERS;
-      (many ? asPoints : asTable)(rows, tokens, keys, hidden);
-      marked = [];
-    },
-    mark(side, index) {
-      for (const cell of marked) cell.classList.remove("chosen", "column");
-      marked = !side
-        ? []
-        : side === "queries"
-          ? (cells[index] ?? [])
-          : cells.map((row) => row[index]);
-      for (const cell of marked)
-        cell.classList.add("chosen", ...(side === "keys" ? ["column"] : []));
-      const [width, height] = [100 / canvas.width, 100 / canvas.height];
-      mark.setAttribute(
-        "style",
-        !side
-          ? "display: none"
-          : side === "queries"
-            ? `left: 0; width: 100%; top: ${index * height}%; height: ${height}%`
-            : `top: 0; height: 100%; left: ${index * width}%; width: ${width}%`,
-      );
-    },
   };
 }
 

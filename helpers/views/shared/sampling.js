@@ -1,5 +1,5 @@
 // From logits to a drawn character, as helpers/models/generation.py does it.
-import { softmax, sum } from "./lib.js";
+import { softmax, sum } from "./mathematics.js";
 
 const TINY = 2.2250738585072014e-308; // the smallest normal number: no temperature makes a NaN
 
