@@ -12,6 +12,7 @@ from tools import notebooks
 
 TOKEN = "only-for-this-test"
 LOAD_SECONDS = 60
+IDLE = "Python 3 (ipykernel) | Idle"
 # JupyterLab renders what is near the screen: walk down the notebook.
 WALK = """async (selector) => {
     const frame = document.querySelector('.jp-WindowedPanel-outer');
@@ -72,9 +73,13 @@ class Opened:
         """Run all cells, by the menu."""
         # The status bar says so once the kernel is connected; cells run before are
         # lost.
-        self.page.get_by_text("Python 3 (ipykernel) | Idle").wait_for(timeout=60_000)
+        self.page.get_by_text(IDLE).wait_for(timeout=60_000)
         self.page.get_by_role("menuitem", name="Run", exact=True).click()
         self.page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+
+    def is_idle(self):
+        """Whether the status bar says that the kernel waits."""
+        return self.page.get_by_text(IDLE).is_visible()
 
     def walk(self, selector):
         """What a selector finds on the way down: a view's name, or a text."""

@@ -41,8 +41,9 @@ def test_a_notebook_runs_in_jupyterlab(lab, path):
     result = None
     while result is None and time.monotonic() < deadline:
         opened.page.wait_for_timeout(500)
-        opened.page.keyboard.press("Control+s")
-        result = saved(copy, len(codes(stored)))
+        if opened.is_idle():
+            opened.page.keyboard.press("Control+s")
+            result = saved(copy, len(codes(stored)))
     opened.picture(path.stem)
     assert result is not None, f"{path.name} didn't run to its end"
     live = opened.live_views(len(list(notebooks.views_of(result))))
