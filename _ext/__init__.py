@@ -6,10 +6,11 @@ Each file is named for what a reader gets:
 - ``address``: Colab, search engines and a missing page lead to the book's own address.
 - ``previews``: a shared link shows what its page is for.
 - ``accessibility``: pictures have words, and a screen reader finds the sidebar.
+- ``progress``: answers stay folded until they are asked for; what is done is marked.
 - ``page_parts``: a chapter's time, the book's version, views of other chapters.
 """
 
-PARTS = ("address", "previews", "page_parts", "offline", "accessibility")
+PARTS = ("address", "previews", "page_parts", "progress", "offline", "accessibility")
 
 
 def setup(app):

@@ -75,7 +75,21 @@ METADATA = {
 }
 FOLDING_TITLE = re.compile(r'# @title .+ \{ display-mode: "form" \}\n')
 CODE_COLUMNS = 80
-TAGS = {"hide-cell", "hide-input", "nbval-ignore-output", "raises-exception"}
+TAGS = {
+    "hide-cell",
+    "hide-input",
+    "hide-output",
+    "nbval-ignore-output",
+    "raises-exception",
+}
+# The output behind a prediction; JupyterLab and the page fold it, Colab doesn't.
+ANSWER = {
+    "jupyter": {"outputs_hidden": True},
+    "mystnb": {
+        "code_prompt_hide": "Hide the answer",
+        "code_prompt_show": "Show the answer",
+    },
+}
 MYST = re.compile(r"^\s*(```\{|:::+\s*\{)|\{[a-z:]+\}`", re.MULTILINE)
 ADDRESS = re.compile(r"\bat 0x[0-9a-f]{6,}")
 ABSOLUTE_PATH = re.compile(r"(?<![\w.:/])/(home|root|Users|usr|tmp|work|content)/\w")
@@ -161,6 +175,8 @@ def format_notebook(notebook):
             cell.source = setup_source(imports_of(cell.source))
         if folded_part(cell):
             cell.metadata = nbformat.from_dict(folded_metadata(cell))
+        elif "hide-output" in tags:
+            cell.metadata.update(nbformat.from_dict(ANSWER))
         if cell.execution_count is not None:
             count += 1
             cell.execution_count = count
@@ -256,7 +272,8 @@ def _cell_problems(cell):
     if not is_worded(cell.id):
         yield "an id that isn't words joined by hyphens"
     tags = set(cell.metadata.get("tags", []))
-    allowed = folded_metadata(cell) if folded_part(cell) else {"tags"}
+    answer = ANSWER if "hide-output" in tags else {}
+    allowed = folded_metadata(cell) if folded_part(cell) else {"tags", *answer}
     if set(cell.metadata) - set(allowed) or tags - TAGS:
         yield f"metadata other than tags from {sorted(TAGS)}: {dict(cell.metadata)}"
     if cell.cell_type == "markdown":
@@ -265,6 +282,8 @@ def _cell_problems(cell):
         return
     if cell.id == SETUP_ID and cell.source != setup_source(imports_of(cell.source)):
         yield "a setup cell that differs from the template; run make notebooks"
+    if any(cell.metadata.get(name) != value for name, value in answer.items()):
+        yield "an answer that isn't folded; run make notebooks"
     if folded_part(cell):
         if cell.metadata != folded_metadata(cell):
             yield "a setup, solution or quiz that isn't folded; run make notebooks"

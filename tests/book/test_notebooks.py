@@ -2,6 +2,7 @@
 
 import copy
 import functools
+import itertools
 import math
 import os
 import re
@@ -22,6 +23,9 @@ NOTEBOOKS = sorted(CHAPTERS.glob("*.ipynb"))
 LARGEST_BYTES = 500_000
 LARGEST_BYTES_WITH_A_MODEL = 900_000  # its weights run in the page
 MOST_CELLS = 80
+# Chapters whose predictions are at most six, with the answers folded.
+WITH_FOLDED_ANSWERS = {"01_dot_product_attention"}
+READING = "<details><summary>What the answer says</summary>\n\n"
 LAST_PARTS = ["Check against PyTorch", "Exercises", "What to remember", "Sources"]
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 
@@ -82,6 +86,25 @@ def test_the_anatomy_of_a_chapter(path):
     if "load_story_model(" in path.read_text(encoding="utf-8"):
         largest = LARGEST_BYTES_WITH_A_MODEL
     assert path.stat().st_size <= largest
+
+
+@every_chapter
+def test_predictions_are_few_and_their_answers_folded(path):
+    cells = notebooks.read(path).cells
+    folded = [c.id for c in cells if "hide-output" in c.metadata.get("tags", [])]
+    if path.stem not in WITH_FOLDED_ANSWERS:
+        assert folded == []
+        return
+    predicted = [
+        after.id
+        for cell, after in itertools.pairwise(cells)
+        if cell.cell_type == "markdown" and "**Predict:**" in cell.source
+    ]
+    assert folded == predicted
+    assert 3 <= len(folded) <= 6
+    for id_ in folded:
+        following = cells[[c.id for c in cells].index(id_) + 1].source
+        assert following.startswith(READING), f"what {id_} says stands open"
 
 
 @every_chapter_and_draft

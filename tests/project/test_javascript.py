@@ -1,4 +1,4 @@
-"""The views' ES modules: Prettier's format, TypeScript's types, line length."""
+"""The views' modules and the page's script: format, types, line length."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from tests import ROOT
 from tools.javascript import __main__ as javascript
 
 COLUMNS = 100
-FILES = sorted(FOLDER.rglob("*.js"))
+FILES = sorted([*FOLDER.rglob("*.js"), *ROOT.glob("_ext/*.js")])
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""Check the views' ES modules, or format them: Prettier's format, TypeScript's types.
+"""Check the JavaScript of views and pages, or format it: Prettier and TypeScript.
 
     python -m tools.javascript check     format and types; changes nothing
     python -m tools.javascript format    write the format
@@ -59,7 +59,7 @@ def commands(folder, *, write=False):
         write: whether to write the format.
     """
     settings = ["--config", HERE / "prettier.json"]
-    prettier = [folder / "prettier", *settings, "helpers/views/**/*.js"]
+    prettier = [folder / "prettier", *settings, "helpers/views/**/*.js", "_ext/*.js"]
     if write:
         return [[*prettier, "--write"]]
     return [

@@ -1,0 +1,178 @@
+// Answers that stay folded until the reader has guessed, and what this reader has done so far.
+//
+// Both are kept on this device alone, under one name in localStorage. Where the browser refuses
+// that, answers open and close all the same, and nothing is said.
+(() => {
+  const NAME = "attention-one-step";
+  const page =
+    location.pathname
+      .split("/")
+      .pop()
+      ?.replace(/\.html$/, "") ?? "";
+
+  /**
+   * What is kept: whether all answers are open, and for each page its steps done and their number.
+   * @typedef {{ all: boolean, pages: { [page: string]: { done: Done, of: number } } }} Kept
+   * @typedef {{ [step: string]: string | true }} Done
+   * @returns {Kept}
+   */
+  const read = () => {
+    try {
+      const { all, pages } = Object(JSON.parse(localStorage.getItem(NAME) ?? "{}"));
+      const whole = ([name, one]) => [name, { done: Object(one?.done), of: Number(one?.of) || 0 }];
+      return {
+        all: all === true,
+        pages: Object.fromEntries(Object.entries(pages ?? {}).map(whole)),
+      };
+    } catch {
+      return { all: false, pages: {} };
+    }
+  };
+
+  /** @param {Kept | null} kept */
+  const write = (kept) => {
+    try {
+      if (kept === null) localStorage.removeItem(NAME);
+      else localStorage.setItem(NAME, JSON.stringify(kept));
+    } catch {
+      // Refused: this visit works without it.
+    }
+  };
+
+  /**
+   * A step's name: its words in short, so that a changed question is a new one (FNV-1a).
+   * @param {string | null | undefined} words
+   */
+  const named = (words) => {
+    let hash = 0x811c9dc5;
+    for (const sign of (words ?? "").trim())
+      hash = Math.imul(hash ^ Number(sign.codePointAt(0)), 0x01000193);
+    return (hash >>> 0).toString(36);
+  };
+
+  /** @type {HTMLDetailsElement[]} */
+  const answers = [...document.querySelectorAll(".cell.tag_hide-output > details")].filter(
+    (one) => one instanceof HTMLDetailsElement,
+  );
+  const nameOfAnswer = (answer) =>
+    named(answer.parentElement?.querySelector(".cell_input")?.textContent);
+  const quizzes = [...document.querySelectorAll('.aos-view[data-module="quiz"]')];
+  const nameOfQuiz = (quiz) => named(quiz.querySelector("legend")?.textContent);
+
+  /**
+   * A step is done: an answer opened, or a question answered.
+   * @param {string} step
+   * @param {string | true} how
+   */
+  const note = (step, how) => {
+    const kept = read();
+    kept.pages[page] ??= { done: {}, of: 0 };
+    kept.pages[page].done[step] = how;
+    kept.pages[page].of = answers.length + quizzes.length;
+    write(kept);
+    tell();
+  };
+
+  // --- the answers ---------------------------------------------------------------------
+
+  let all = read().all;
+  const openAll = () => {
+    for (const answer of answers) answer.open = all || nameOfAnswer(answer) in doneHere();
+  };
+  const doneHere = () => read().pages[page]?.done ?? {};
+
+  const startAnswers = () => {
+    openAll();
+    for (const answer of answers)
+      answer.addEventListener("toggle", () => {
+        if (answer.open && !all && !printing) note(nameOfAnswer(answer), true);
+      });
+    const button = document.querySelector("button.all-answers");
+    if (!(button instanceof HTMLButtonElement) || answers.length === 0) return;
+    button.hidden = false;
+    const show = () => button.setAttribute("aria-pressed", String(all));
+    show();
+    button.addEventListener("click", () => {
+      all = !all;
+      write({ ...read(), all });
+      openAll();
+      show();
+    });
+  };
+
+  // On paper every answer is seen.
+  let printing = false;
+  let folded = [];
+  addEventListener("beforeprint", () => {
+    printing = true;
+    folded = answers.filter((answer) => !answer.open);
+    for (const answer of folded) answer.open = true;
+  });
+  addEventListener("afterprint", () => {
+    for (const answer of folded) answer.open = false;
+    setTimeout(() => (printing = false)); // toggle is heard a moment later
+  });
+
+  // --- the questions -------------------------------------------------------------------
+
+  const startQuizzes = () => {
+    for (const quiz of quizzes) {
+      const choices = [...quiz.querySelectorAll("input[type=radio]")];
+      const words = (choice) => named(choice.parentElement?.querySelector("bdi")?.textContent);
+      const chosen = doneHere()[nameOfQuiz(quiz)];
+      for (const choice of choices) {
+        if (choice instanceof HTMLInputElement && words(choice) === chosen) choice.click();
+        choice.addEventListener("change", () => note(nameOfQuiz(quiz), words(choice)));
+      }
+    }
+  };
+
+  // --- what is done --------------------------------------------------------------------
+
+  const place = document.createElement("div");
+  place.className = "progress-kept";
+  const said = document.createElement("p");
+  const forget = document.createElement("button");
+  forget.type = "button";
+  forget.textContent = "Forget it";
+  forget.addEventListener("click", () => {
+    write(null);
+    location.reload();
+  });
+  place.append(said, forget);
+
+  /** Mark finished chapters in the list of contents, and say how much is kept. */
+  const tell = () => {
+    const { pages } = read();
+    const count = Object.values(pages).reduce((sum, { done }) => sum + Object.keys(done).length, 0);
+    place.hidden = count === 0;
+    said.textContent = `${count} ${count === 1 ? "answer" : "answers"} of yours, kept on this device alone.`;
+    for (const link of document.querySelectorAll(".bd-sidebar-primary nav a.internal")) {
+      const name = link
+        .getAttribute("href")
+        ?.split("#")[0]
+        .split("/")
+        .pop()
+        ?.replace(/\.html$/, "");
+      const { done = {}, of = 0 } = pages[name || page] ?? {};
+      const finished = of > 0 && Object.keys(done).length >= of;
+      const mark = link.querySelector(".finished");
+      if (finished && !mark) {
+        const sign = document.createElement("span");
+        sign.className = "finished";
+        sign.setAttribute("role", "img");
+        sign.setAttribute("aria-label", "finished");
+        sign.textContent = " ✓";
+        link.append(sign);
+      } else if (!finished) mark?.remove();
+    }
+  };
+
+  // The views of the page are modules, which have all run by then.
+  document.addEventListener("DOMContentLoaded", () => {
+    document.querySelector(".bd-sidebar-primary")?.append(place);
+    startAnswers();
+    startQuizzes();
+    tell();
+  });
+})();

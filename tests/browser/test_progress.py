@@ -1,0 +1,136 @@
+"""Folded answers, the switch that opens all, and what the device keeps of a reader."""
+
+import json
+
+import pytest
+
+from tests import ROOT
+from tests.browser.watched import Watched
+from tools import notebooks
+
+CHAPTER = "chapters/01_dot_product_attention"
+CELLS = notebooks.read(ROOT / f"{CHAPTER}.ipynb").cells
+ANSWERS = len([c for c in CELLS if "hide-output" in c.metadata.get("tags", [])])
+QUIZZES = len([c for c in CELLS if c.id.startswith("quiz-")])
+OPEN = ".cell.tag_hide-output > details[open]"
+SHOWN = """(selector) => [...document.querySelectorAll(selector)].filter(
+    (one) => one.checkVisibility({ contentVisibilityAuto: true })).length"""
+# The theme has keys of its own, and would complain.
+REFUSED = """for (const name of ["getItem", "setItem", "removeItem"]) {
+    const usual = Storage.prototype[name];
+    Storage.prototype[name] = function (key, ...rest) {
+        if (key === "attention-one-step") throw new DOMException("refused");
+        return usual.call(this, key, ...rest);
+    };
+}"""
+
+
+@pytest.fixture
+def chapter(chromium, site):
+    """A chapter on a device that has seen none of it."""
+    watched = Watched(chromium, site.as_uri())
+    watched.page.goto(f"{watched.origin}/{CHAPTER}.html")
+    yield watched
+    assert watched.wrong == []
+    watched.close()
+
+
+def kept(page):
+    text = page.evaluate("localStorage.getItem('attention-one-step')")
+    return None if text is None else json.loads(text)
+
+
+def open_answer(page, number):
+    page.locator(".cell.tag_hide-output > details > summary").nth(number).click()
+
+
+def readings(page):
+    """How many of the sentences that belong to an answer are seen."""
+    return page.evaluate(SHOWN, ".cell.tag_hide-output + details p")
+
+
+def test_an_answer_and_what_it_says_are_folded_until_they_are_asked_for(chapter):
+    page = chapter.page
+    assert page.locator(OPEN).count() == readings(page) == 0
+    open_answer(page, 0)
+    assert page.locator(OPEN).count() == 1
+    assert page.locator(f"{OPEN} pre").inner_text().startswith("bank, averaged")
+    assert readings(page) == 1
+
+
+def test_one_switch_opens_all_and_is_remembered(chapter):
+    page = chapter.page
+    button = page.get_by_role("button", name="Show all answers")
+    assert button.get_attribute("aria-pressed") == "false"
+    button.click()
+    assert page.locator(OPEN).count() == ANSWERS
+    page.reload()
+    assert page.locator(OPEN).count() == ANSWERS
+    assert button.get_attribute("aria-pressed") == "true"
+    assert kept(page)["pages"] == {}  # nothing of it counts as done
+    button.press("Enter")
+    assert page.locator(OPEN).count() == 0
+
+
+def test_a_finished_chapter_is_marked_and_forgotten_when_asked(chapter):
+    page = chapter.page
+    mark = page.locator('.bd-sidebar-primary a.current [aria-label="finished"]')
+    for number in range(ANSWERS):
+        open_answer(page, number)
+    for number in range(QUIZZES):
+        assert mark.count() == 0
+        quiz = page.locator('.aos-view[data-module="quiz"]').nth(number)
+        quiz.locator("input").nth(number).check()
+    mark.wait_for()
+    page.reload()
+    assert page.locator(OPEN).count() == ANSWERS
+    for number in range(QUIZZES):
+        quiz = page.locator('.aos-view[data-module="quiz"]').nth(number)
+        assert quiz.locator("input").nth(number).is_checked()
+        assert quiz.locator('[data-value="verdict"]').inner_text()[0] in "✓✗"
+    assert mark.count() == 1
+    page.goto(f"{chapter.origin}/chapters/02_queries_keys_values.html")
+    first = page.locator('.bd-sidebar-primary a[href*="01_dot"]')
+    assert first.locator(".finished").count() == 1
+    with page.expect_navigation():
+        page.get_by_role("button", name="Forget it").click()
+    assert kept(page) is None
+    assert page.locator(".finished").count() == 0
+
+
+def test_on_paper_every_answer_is_seen(chapter):
+    page = chapter.page
+    page.emulate_media(media="print")
+    folded = ".cell.tag_hide-output > details"
+    assert page.evaluate(SHOWN, f"{folded} pre") == ANSWERS
+    assert page.evaluate(SHOWN, f"{folded} > summary") == 0
+    assert readings(page) >= ANSWERS
+
+
+def test_where_storage_is_refused_nothing_is_said(chapter):
+    page = chapter.page
+    page.add_init_script(REFUSED)
+    page.reload()
+    open_answer(page, 1)
+    page.get_by_role("button", name="Show all answers").click()
+    assert page.locator(OPEN).count() == ANSWERS
+
+
+@pytest.mark.parametrize("text", ["{", "5", "null", '{"pages": {"a": 1, "b": null}}'])
+def test_what_someone_else_has_kept_does_no_harm(chapter, text):
+    page = chapter.page
+    page.evaluate("(text) => localStorage.setItem('attention-one-step', text)", text)
+    page.reload()
+    open_answer(page, 2)
+    assert page.locator(OPEN).count() == 1
+    assert kept(page)["pages"]["01_dot_product_attention"]["of"] == ANSWERS + QUIZZES
+
+
+def test_without_scripts_each_answer_can_be_opened(chromium, site):
+    context = chromium.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{site.as_uri()}/{CHAPTER}.html")
+    assert page.get_by_role("button", name="Show all answers").count() == 0
+    open_answer(page, 0)
+    assert page.locator(OPEN).count() == 1
+    context.close()
