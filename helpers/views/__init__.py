@@ -1,6 +1,7 @@
 """Views: what a reader moves on a page, without a kernel and without a network."""
 
 from helpers.views.attention_view import attention_view
+from helpers.views.dot_product import dot_product
 from helpers.views.dropout_sampler import dropout_sampler
 from helpers.views.explore import explore
 from helpers.views.explore_choices import Number, Range, Text
@@ -24,6 +25,7 @@ __all__ = [
     "Text",
     "View",
     "attention_view",
+    "dot_product",
     "dropout_sampler",
     "explore",
     "head_splitter",

@@ -1,19 +1,12 @@
 import { handle } from "./shared/controls.js";
 import { dot, matmul, softmax } from "./shared/mathematics.js";
 import { COLOURS, draw, h, scroll } from "./shared/page.js";
+import { axes, scale, segment, SIZE } from "./shared/plane.js";
 import { fixed, isolated } from "./shared/words.js";
-
-const SIZE = 320;
-const REACH = 2.3; // units from the middle of the drawing to its edge
 
 /** A query that moves among keys in the plane; the keys are their own values. */
 export function render({ state, el }) {
   const { keys, names } = state;
-  /** @type {Record<"to" | "back", (x: number, y: number) => [number, number]>} */
-  const scale = {
-    to: (x, y) => [(x / REACH + 1) * (SIZE / 2), (1 - y / REACH) * (SIZE / 2)],
-    back: (x, y) => [(x / (SIZE / 2) - 1) * REACH, (1 - y / (SIZE / 2)) * REACH],
-  };
   const lines = draw("g");
   const contexts = draw("g");
   const place = h("p", { class: "note", "data-value": "place" });
@@ -28,8 +21,8 @@ export function render({ state, el }) {
     const best = names.map((_, i) => i).filter((i) => top - scores[i] < 1e-9);
     const [soft] = matmul([weights], keys);
     lines.replaceChildren(
-      segment(scale.to(0, 0), scale.to(...query), { stroke: COLOURS.queries, "stroke-width": 3 }),
-      ...keys.map((key, i) => joining(scale, query, key, weights[i])),
+      segment([0, 0], query, { stroke: COLOURS.queries, "stroke-width": 3 }),
+      ...keys.map((key, i) => joining(query, key, weights[i])),
     );
     contexts.replaceChildren(
       ...best.map((i) => ring(...scale.to(keys[i][0], keys[i][1]))),
@@ -65,9 +58,9 @@ export function render({ state, el }) {
             role: "group",
             "aria-label": "The query, the keys and the context in the plane",
           },
-          axes(scale),
+          axes(),
           lines,
-          keys.map((key, i) => landmark(scale, key, names[i])),
+          keys.map((key, i) => landmark(key, names[i])),
           contexts,
           query,
         ),
@@ -96,19 +89,9 @@ function maximum(names, best) {
   return `a hard maximum would hand over ${isolated(names[best[0]])} alone.`;
 }
 
-function axes(scale) {
-  const line = (from, to) =>
-    segment(scale.to(...from), scale.to(...to), { stroke: "currentColor", "stroke-opacity": 0.25 });
-  return [line([-REACH, 0], [REACH, 0]), line([0, -REACH], [0, REACH])];
-}
-
-function segment([x1, y1], [x2, y2], attributes) {
-  return draw("line", { x1, y1, x2, y2, ...attributes });
-}
-
 /** A line as wide as its weight. */
-function joining(scale, query, key, weight) {
-  return segment(scale.to(...query), scale.to(...key), {
+function joining(query, key, weight) {
+  return segment(query, key, {
     stroke: COLOURS.weights,
     "stroke-width": 1 + 9 * weight,
     "stroke-opacity": 0.35 + 0.5 * weight,
@@ -116,8 +99,8 @@ function joining(scale, query, key, weight) {
 }
 
 /** A key and its name, which stands on the side away from the middle. */
-function landmark(scale, key, name) {
-  const [x, y] = scale.to(...key);
+function landmark(key, name) {
+  const [x, y] = scale.to(key[0], key[1]);
   const anchor = x < 60 ? "start" : x > SIZE - 60 ? "end" : "middle";
   return draw(
     "g",

@@ -28,6 +28,11 @@ def query_explorer():
     return views.query_explorer(keys, tokens(7), torch.tensor([0.5, 0.5]))
 
 
+def dot_product():
+    vectors = torch.tensor([[1.0, 0.5], [-0.5, 1.5]])
+    return views.dot_product(*vectors, names=HOSTILE[:2], columns=HOSTILE[3:5])
+
+
 def dropout_sampler():
     generator = torch.Generator().manual_seed(1)
     scores = torch.randn(7, 7, generator=generator)
@@ -130,6 +135,7 @@ SAMPLES = {
     "model_in_the_page": model_in_the_page,
     "head_splitter": head_splitter,
     "mask_painter": mask_painter,
+    "dot_product": dot_product,
     "query_explorer": query_explorer,
     "soft_lookup": soft_lookup,
     "dropout_sampler": dropout_sampler,
