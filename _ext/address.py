@@ -4,7 +4,8 @@ The address is ``repository.url`` in ``_config.yml``; ``python -m tools.reposito
 sets it. Pages get their links to Colab, their canonical link and the address of their
 preview; the site gets its map, and a page for missing ones whose links work at any
 depth. While the owner is still the placeholder OWNER, no such address is written
-anywhere, and a banner on every page says that the buttons lead nowhere.
+anywhere, and what would lead there is left out: the buttons for Colab and Binder, and
+the front page's door to Colab.
 """
 
 import pathlib
@@ -12,15 +13,14 @@ import re
 import urllib.parse
 from typing import NamedTuple
 
+from docutils import nodes
+
 PLACEHOLDER = "/OWNER/"
 FORM = re.compile(
     r"https://github\.com/([a-z0-9]+(?:-[a-z0-9]+)*)/((?!\.+\Z)[\w.-]+)(?<!\.git)",
     re.ASCII | re.IGNORECASE,
 )
-BANNER = (
-    "This copy of the book has no public address yet, so its Colab and Binder "
-    "buttons lead nowhere. Whoever publishes it runs python -m tools.repository set."
-)
+NOWHERE = "#no-address"  # where a link to Colab leads without one
 UNMAPPED = ["404.html", "genindex.html", "py-modindex.html", "search.html"]
 URL_TAG = re.compile(r'<meta property="og:url"[^>]*>\n')
 PICTURE = re.compile(r'(?<=<meta property="og:image" content=")[^"]*')
@@ -78,15 +78,16 @@ class Address(NamedTuple):
 def set_address(app, config):
     """Hand the address to all that writes it.
 
-    Pages link to a file in Colab by ``colab:`` and its path. Without an address, such a
-    link leads to the page's own paragraph on Colab.
+    Pages link to a file in Colab by ``colab:`` and its path. Without an address, a door
+    with such a link is left out.
     """
     options = config.html_theme_options
     address = Address.parse(options["repository_url"])
     schemes = dict.fromkeys(["http", "https", "mailto"])
     if PLACEHOLDER in options["repository_url"]:
-        options["announcement"] = BANNER
-        config.myst_url_schemes = {**schemes, "colab": "#in-colab"}
+        options.pop("launch_buttons", None)
+        config.myst_url_schemes = {**schemes, "colab": NOWHERE}
+        app.connect("doctree-read", leave_out_doors)
         app.connect("html-page-context", drop_address, priority=900)
         return
     colab = address.colab(options["repository_branch"], "{{path}}")
@@ -95,6 +96,13 @@ def set_address(app, config):
     config.sitemap_url_scheme = "{link}"
     config.sitemap_excludes = UNMAPPED
     app.setup_extension("sphinx_sitemap")  # without an address it would warn
+
+
+def leave_out_doors(app, doctree):
+    """Take out each item of a list that would lead nowhere."""
+    for item in list(doctree.findall(nodes.list_item)):
+        if any(one.get("refuri") == NOWHERE for one in item.findall(nodes.reference)):
+            item.parent.remove(item)
 
 
 def drop_address(app, pagename, templatename, context, doctree):

@@ -4,15 +4,15 @@ import re
 import xml.etree.ElementTree
 
 import pytest
+import yaml
 
-from tests.book.test_book import elements, preview, text_of
+from tests import ROOT
+from tests.book.test_book import elements, preview
 from tests.conftest import PUBLISHED
 
 ADDRESS = "https://someone.github.io/some-book/"
-PAGES = [
-    *("chapters/index", "chapters/01_dot_product_attention", "chapters/notation"),
-    "chapters/mistakes",
-]
+CHAPTER = "chapters/01_dot_product_attention"
+PAGES = ["chapters/index", CHAPTER, "chapters/notation", "chapters/mistakes"]
 
 
 @pytest.fixture
@@ -46,10 +46,14 @@ def test_the_front_door_leads_to_colab(pages):
     assert [link for link in links if link and link.startswith(colab)] != []
 
 
-def test_no_page_says_that_it_has_no_address(pages):
-    for page in [*PAGES, "404"]:
-        above, _, _ = text_of(pages, page).partition("<article")
-        assert "no public address" not in above
+def test_a_chapter_opens_in_colab_and_binder_at_the_release(pages):
+    config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
+    repository = PUBLISHED.removeprefix("https://github.com/")
+    branch = config["repository"]["branch"]
+    links = [attrs.get("href") for _, attrs in elements(pages, CHAPTER)]
+    colab = f"https://colab.research.google.com/github/{repository}/blob/{branch}"
+    binder = f"https://mybinder.org/v2/gh/{repository}/{branch}?urlpath=lab/tree"
+    assert {f"{colab}/{CHAPTER}.ipynb", f"{binder}/{CHAPTER}.ipynb"} <= {*links}
 
 
 def test_the_page_for_missing_ones_works_at_any_depth(pages):

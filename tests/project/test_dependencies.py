@@ -14,8 +14,6 @@ from packaging.specifiers import SpecifierSet
 
 import helpers
 from tests import ROOT
-from tests.book.test_notebooks import DRAFTS, NOTEBOOKS
-from tests.conftest import UNPUBLISHED
 from tools import dependencies, machine
 
 BINDER = ROOT / ".binder"
@@ -143,15 +141,6 @@ def test_what_binder_runs_at_the_end_exists(tmp_path):
     environment = {"PATH": path, "HOME": str(tmp_path)}
     subprocess.run([script], cwd=ROOT, env=environment, check=True)
     assert list(tmp_path.rglob("nbsignatures.db"))
-
-
-def test_every_chapter_opens_in_binder_at_the_release(site):
-    config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
-    repository = UNPUBLISHED.removeprefix("https://github.com/")
-    start = f"https://mybinder.org/v2/gh/{repository}/{config['repository']['branch']}"
-    for path in {*NOTEBOOKS} - {*DRAFTS}:
-        page = (site / "chapters" / f"{path.stem}.html").read_text(encoding="utf-8")
-        assert f'href="{start}?urlpath=lab/tree/chapters/{path.name}"' in page
 
 
 # --- advisories and licences -------------------------------------------------------
