@@ -87,9 +87,8 @@ export function field({ name, label, value, step = 0.1, change }) {
 }
 
 /**
- * A button.
- * @typedef {import("./page.js").Attributes} Attributes
- * @param {{ name: string, label: string, press: () => void } & Attributes} options
+ * A button; what else is given becomes its attributes.
+ * @param {{ name: string, label: string, press: () => void, [attribute: string]: any }} options
  */
 export function button({ name, label, press, ...attributes }) {
   return h(
