@@ -4,10 +4,12 @@ import { fixed, isolated } from "./shared/words.js";
 
 const [CELL, BETWEEN_HEADS] = [16, 12]; // as the picture was drawn
 const MOST_TERMS = 6;
+const HINT =
+  "“Next” goes through the steps. Each cell tells you its number, and where it comes from.";
 const DIAGRAM_STYLE = `
 .aos-view .later { visibility: hidden; }
 .aos-view .past :is(.cells, .line, .tip, .pill) { opacity: 0.4; }
-.aos-view .mark { fill: none; stroke: var(--queries); stroke-width: 2; pointer-events: none; }
+.aos-view .mark { fill: none; stroke: currentColor; stroke-width: 2; pointer-events: none; }
 .aos-view .mark.from { stroke-dasharray: 4 2; }
 .aos-view .cursor:focus-visible { outline: none; }
 .aos-view .panel {
@@ -30,74 +32,38 @@ export function render({ state, el }) {
   const figure = view.querySelector(".aos-diagram");
   const svg = figure.querySelector("svg");
   const steps = parts.flatMap(({ formula }, i) => (formula ? [i] : []));
-  const stepOf = stepsOf(parts, steps);
-  let step = 0;
-  let all = true;
-  let cursor = { part: steps[0] ?? 0, head: 0, row: 0, column: 0 };
+  const appears = stepsOf(parts, steps);
+  let [step, all] = [0, true];
 
   const said = h("p", { class: "note", "aria-live": "polite", "data-value": "sentence" });
   const read = h("p", { class: "note", "data-value": "cell" });
   const count = h("output", { "data-value": "step" });
-  const marks = draw("g", { class: "marks", "aria-hidden": "true" });
-  const handle = draw("rect", { width: CELL, height: CELL, fill: "transparent" });
-  const cells = draw(
-    "g",
-    {
-      class: "cursor",
-      tabindex: 0,
-      role: "slider",
-      "data-control": "cell",
-      "aria-label": "cell: arrow keys move inside a grid, page up and page down between grids",
-      onkeydown: (event) => {
-        const next = moved(parts, cursor, event.key);
-        if (!next) return;
-        event.preventDefault();
-        if (!all && stepOf[next.part] > step) return;
-        point(next);
-      },
-      onfocus: () => point(cursor),
-      onblur: () => point(null),
+  const asked = askedCell({
+    parts,
+    reachable: (part) => all || appears[part] <= step,
+    answer: (place, from) => {
+      read.textContent = place ? sentence(parts, names, place, from) : "";
+      return read.textContent;
     },
-    handle,
-  );
-
-  const point = (place) => {
-    marks.replaceChildren();
-    read.textContent = "";
-    if (!place) return;
-    cursor = place;
-    const from = origins(parts, place);
-    const box = boxOf(parts[place.part], { ...place, rows: 1, columns: 1 });
-    for (const [name, value] of [["x", box.x], ["y", box.y]]) handle.setAttribute(name, value);
-    marks.append(
-      ...from.map(({ part, ...cut }) => draw("rect", { class: "mark from", rx: 2, ...boxOf(part, cut) })),
-      draw("rect", { class: "mark", rx: 2, ...box }),
-    );
-    const words = sentence(parts, names, place, from);
-    read.textContent = words;
-    cells.setAttribute("aria-valuenow", String(numberOf(parts, place) + 1));
-    cells.setAttribute("aria-valuetext", words);
-  };
+  });
   const show = () => {
+    const now = parts[steps[step]];
     for (const group of svg.querySelectorAll("[data-part]")) {
-      const when = stepOf[group.dataset.part];
-      const used = parts[steps[step]]?.sources.some(([name]) => parts[group.dataset.part].name === name);
-      const arrow = group.classList.contains("arrow");
-      group.classList.toggle("later", !all && when > step);
-      group.classList.toggle("past", !all && when < step && (arrow || !used));
+      const [at, { name }] = [appears[group.dataset.part], parts[group.dataset.part]];
+      const used = group.matches(".part") && now?.sources.some(([source]) => source === name);
+      group.classList.toggle("later", !all && at > step);
+      group.classList.toggle("past", !all && at < step && !used);
     }
     count.textContent = all ? `all ${steps.length} steps` : `step ${step + 1} of ${steps.length}`;
     whole.setAttribute("aria-pressed", String(all));
-    said.textContent = all
-      ? "“Next” goes through the steps. Each cell tells you its number, and what it comes from."
-      : parts[steps[step]].said;
-    cursor = { part: steps[step] ?? 0, head: 0, row: 0, column: 0 };
-    point(null);
+    said.textContent = all ? HINT : now.said;
+    asked.start(steps[step] ?? 0);
   };
   const go = (by) => {
     step = all ? (by > 0 ? 0 : steps.length - 1) : (step + by + steps.length) % steps.length;
     all = false;
     show();
+    reveal(svg.querySelector(`.part[data-part="${steps[step]}"]`));
   };
   const whole = button({
     name: "all",
@@ -107,40 +73,108 @@ export function render({ state, el }) {
       show();
     },
   });
-
-  svg.setAttribute("role", "group");
-  cells.setAttribute("aria-valuemin", "1");
-  cells.setAttribute("aria-valuemax", String(parts.map(sizeOf).reduce((a, b) => a + b, 0)));
-  cells.setAttribute("aria-valuenow", "1");
-  svg.append(marks, cells);
-  svg.addEventListener("pointermove", (event) => {
-    const place = cellAt(svg, parts, event);
-    if (place && (all || stepOf[place.part] <= step)) point(place);
-    else if (document.activeElement !== cells) point(null);
-  });
-  svg.addEventListener("pointerleave", () => document.activeElement === cells || point(null));
-  const frame = figure.querySelector(".frame");
-  frame.replaceWith(scroll("The picture", svg));
+  const controls = [
+    button({ name: "back", label: "Back", press: () => go(-1) }),
+    button({ name: "next", label: "Next", press: () => go(1) }),
+    whole,
+    count,
+  ];
   const panel = h(
     "div",
     { class: "panel" },
-    h(
-      "div",
-      { class: "controls" },
-      button({ name: "back", label: "Back", press: () => go(-1) }),
-      button({ name: "next", label: "Next", press: () => go(1) }),
-      whole,
-      count,
-    ),
+    steps.length ? h("div", { class: "controls" }, controls) : null,
     said,
     read,
   );
+  svg.setAttribute("role", "group");
+  svg.append(asked.marks, asked.element);
+  asked.listen(svg);
+  figure.querySelector(".frame").replaceWith(scroll("The picture", svg));
   el.append(h("style", {}, DIAGRAM_STYLE), h("div", { class: "diagram-frame" }, figure), panel);
-  // The panel stays in sight over a tall picture, so it needs the page's own ground.
-  const ground = () => panel.style.setProperty("background", groundBehind(view));
+  keepOpaque(panel, view);
+  if (steps.length) show();
+}
+
+/**
+ * The one cell that a reader asks for, by mouse or by keyboard, and the cells it comes from.
+ * `answer` puts a place (or null) into words.
+ */
+function askedCell({ parts, reachable, answer }) {
+  let place = { part: 0, head: 0, row: 0, column: 0 };
+  const marks = draw("g", { class: "marks", "aria-hidden": "true" });
+  const handle = draw("rect", { width: CELL, height: CELL, fill: "transparent" });
+  const point = (next) => {
+    marks.replaceChildren();
+    const from = next ? origins(parts, next) : [];
+    const words = answer(next, from);
+    if (!next) return;
+    place = next;
+    const box = boxOf(parts[place.part], { ...place, rows: 1, columns: 1 });
+    handle.setAttribute("x", String(box.x));
+    handle.setAttribute("y", String(box.y));
+    const mark = (kind, where) => draw("rect", { class: `mark ${kind}`, rx: 2, ...where });
+    marks.append(...from.map((cut) => mark("from", boxOf(cut.part, cut))), mark("", box));
+    element.setAttribute("aria-valuenow", String(numberOf(parts, place) + 1));
+    element.setAttribute("aria-valuetext", words);
+  };
+  const element = draw(
+    "g",
+    {
+      class: "cursor",
+      tabindex: 0,
+      role: "slider",
+      "data-control": "cell",
+      "aria-label": "cell: arrow keys move inside a grid, page up and page down between grids",
+      "aria-valuemin": "1",
+      "aria-valuemax": String(numberOf(parts, { part: parts.length, head: 0, row: 0, column: 0 })),
+      "aria-valuenow": "1",
+      onkeydown: (event) => {
+        const next = moved(parts, place, event.key);
+        if (!next) return;
+        event.preventDefault();
+        if (!reachable(next.part)) return;
+        point(next);
+        reveal(handle);
+      },
+      onfocus: () => point(place),
+      onblur: () => point(null),
+    },
+    handle,
+  );
+  const focused = () => document.activeElement === element;
+  return {
+    element,
+    marks,
+    start: (part) => {
+      place = { part, head: 0, row: 0, column: 0 };
+      point(null);
+    },
+    listen: (svg) => {
+      svg.addEventListener("pointermove", (event) => {
+        const there = cellAt(svg, parts, event);
+        if (there && reachable(there.part)) point(there);
+        else if (!focused()) point(null);
+      });
+      svg.addEventListener("pointerleave", () => focused() || point(null));
+    },
+  };
+}
+
+/** Bring a piece of the picture into sight, also out from behind the panel. */
+function reveal(element) {
+  const { top, bottom } = element.getBoundingClientRect();
+  const panel = element.closest(".aos-view").querySelector(".panel").getBoundingClientRect();
+  const seen = top >= 0 && bottom <= Math.min(panel.top, innerHeight);
+  element.scrollIntoView({ block: seen ? "nearest" : "center", inline: "nearest" });
+}
+
+/** The panel stays in sight over a tall picture, so it needs the page's own ground. */
+function keepOpaque(panel, view) {
+  const ground = () => {
+    panel.style.background = groundBehind(view);
+  };
   new MutationObserver(ground).observe(view, { attributeFilter: ["class"] });
   ground();
-  show();
 }
 
 /** The step in which each part appears: its own, or the first that needs it. */
@@ -165,13 +199,19 @@ function groundBehind(element) {
 
 const sizeOf = ({ cells }) => cells.length * cells[0].length * cells[0][0].length;
 
+/** How many cells stand before this one. */
 function numberOf(parts, { part, head, row, column }) {
   const before = parts.slice(0, part).map(sizeOf);
-  const [rows, columns] = [parts[part].cells[0].length, parts[part].cells[0][0].length];
-  return before.reduce((a, b) => a + b, 0) + (head * rows + row) * columns + column;
+  const { cells } = parts[part] ?? parts[0];
+  const within = (head * cells[0].length + row) * cells[0][0].length + column;
+  return before.reduce((total, size) => total + size, within);
 }
 
-/** Where some cells of one head stand in the picture. */
+/**
+ * Where some cells of one head stand in the picture.
+ * @param {any} part
+ * @param {any} cut
+ */
 function boxOf({ x, y, cells }, { head, row, column, rows, columns }) {
   const left = x + head * (cells[0][0].length * CELL + BETWEEN_HEADS);
   return {
@@ -253,6 +293,7 @@ function origins(parts, { part, head, row, column }) {
 
 // --- words --------------------------------------------------------------------------------
 
+const bracketed = (number) => (number < 0 ? `(${shown(number)})` : shown(number));
 const shown = (number) => (number === null ? "−∞" : fixed(number).replace("-", "−"));
 
 function placeName({ letters }, names, axis, index) {
@@ -295,7 +336,7 @@ function products(one, from) {
   return left.part.cells[left.head][left.row]
     .map((number, i) => {
       const factor = one.product === "@ᵀ" ? other[right.row][i] : other[i][right.column];
-      return `${shown(number)} × ${shown(factor)}`;
+      return `${bracketed(number)} × ${bracketed(factor)}`;
     })
     .join(" + ");
 }

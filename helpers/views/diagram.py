@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -10,18 +10,28 @@ from torch import Tensor
 from helpers import validation
 from helpers.views.diagram_drawing import FILLS, draw
 from helpers.views.diagram_formulas import Formula, read_formula
-from helpers.views.diagram_layout import Layout, Part, lay_out, margin_for
+from helpers.views.diagram_layout import lay_out
+from helpers.views.diagram_parts import Layout, Part
 from helpers.views.view import Table, View
 
-Entry = tuple[Tensor, str] | tuple[Tensor, str, str] | tuple[Tensor, str, str, str]
+Given = tuple[Tensor, str] | tuple[Tensor, str, str] | tuple[Tensor, str, str, str]
+
+
+class Entry(NamedTuple):
+    """What is given of one part."""
+
+    tensor: Tensor
+    letters: tuple[str, ...]
+    text: str  # its formula
+    said: str
+
 
 MOST_HEADS, MOST_ROWS, MOST_COLUMNS = 4, 8, 12
-MOST_LETTERS = 8  # of a row's name in the picture
 POSITIONS = ("T", "S")
 
 
 def diagram(
-    parts: Mapping[str, Entry],
+    parts: Mapping[str, Given],
     *,
     names: Mapping[str, Sequence[str]] | None = None,
     new: Iterable[str] = (),
@@ -60,34 +70,30 @@ def diagram(
 
     Source: the order of the steps follows Vaswani et al. 2017, figure 2. All chapters.
     """
-    parts, names = _entries(parts), names or {}
-    sizes = _sizes(parts)
-    axis_names = _axis_names(names, sizes)
-    new, roles = _known("new", new, parts), dict(roles or {})
-    _known("roles", roles, parts)
+    entries, new, roles = _entries(parts), _listed(new), dict(roles or {})
+    sizes = _sizes(entries)
+    places = _places(names or {}, sizes)
+    _require_known("new", new, entries)
+    _require_known("roles", roles, entries)
     _require_roles(roles)
-    drawn = []
-    for name, (tensor, letters, text, said) in parts.items():
+    drawn: list[Part] = []
+    for name, entry in entries.items():
+        before = list(entries)[: len(drawn) + 1]
+        tensors = {one: entries[one].tensor for one in before}
         formula = None
-        if text:
-            before = {one: parts[one][0] for one in list(parts)[: len(drawn) + 1]}
-            formula = read_formula(name, text, before, sizes)
-        role = roles.get(name) or _role(name, letters)
-        drawn.append(_part(name, tensor, letters, role, formula, said, name in new))
-    shown = {
-        letter: [_shortened(one) for one in some[:MOST_ROWS]]
-        for letter, some in axis_names.items()
-        if letter in POSITIONS
-    }
-    layout = lay_out(drawn, margin_for(shown))
-    for part in drawn:
-        if part.column == 0:
-            part.names = shown.get(part.row_letter, [])[: len(part.cells[0])]
+        if entry.text:
+            formula = read_formula(name, entry.text, tensors, sizes)
+        role = roles.get(name) or _role(name, entry.letters)
+        part = _part(name, entry, role, formula, name in new)
+        if part.row_letter in POSITIONS:
+            part.names = places.get(part.row_letter, [])[: len(part.cells[0])]
+        drawn.append(part)
+    layout = lay_out(drawn)
     return View(
         "diagram",
         title,
-        _state(layout, axis_names),
-        [_flow(drawn), *_tables(drawn, axis_names)],
+        _state(layout, places),
+        [_flow(drawn), *_tables(drawn, places)],
         picture=draw(layout, _alternative(title, drawn)),
         summary="The same in words and numbers",
     )
@@ -96,10 +102,8 @@ def diagram(
 # --- what comes in ----------------------------------------------------------------
 
 
-def _entries(
-    parts: Mapping[str, Entry],
-) -> dict[str, tuple[Tensor, tuple[str, ...], str, str]]:
-    """Each part as (tensor, letters, formula, sentence), where they fit each other."""
+def _entries(parts: Mapping[str, Given]) -> dict[str, Entry]:
+    """Each part, once it is one."""
     if not isinstance(parts, Mapping) or not parts:
         raise ValueError(f"parts must be a dict of tensors by name, got {parts!r}")
     read = {}
@@ -117,7 +121,7 @@ def _entries(
             raise ValueError(f"parts[{name!r}] must hold texts behind its tensor")
         letters, text, said = (*texts, "", "")[:3]
         tensor = tensor.detach().cpu()
-        read[name] = (tensor, _letters(name, tensor, letters), text, said)
+        read[name] = Entry(tensor, _letters(name, tensor, letters), text, said)
     return read
 
 
@@ -145,14 +149,12 @@ def _letters(name: str, tensor: Tensor, letters: str) -> tuple[str, ...]:
     return split
 
 
-def _sizes(
-    parts: Mapping[str, tuple[Tensor, tuple[str, ...], str, str]],
-) -> dict[str, int]:
+def _sizes(entries: Mapping[str, Entry]) -> dict[str, int]:
     """What each letter stands for, in all parts alike."""
     sizes: dict[str, int] = {}
     first: dict[str, str] = {}
-    for name, (tensor, letters, _, _) in parts.items():
-        for letter, size in zip(letters, tensor.shape, strict=True):
+    for name, entry in entries.items():
+        for letter, size in zip(entry.letters, entry.tensor.shape, strict=True):
             other = first.setdefault(letter, name)
             if sizes.setdefault(letter, size) != size:
                 raise ValueError(
@@ -162,7 +164,7 @@ def _sizes(
     return sizes
 
 
-def _axis_names(
+def _places(
     names: Mapping[str, Sequence[str]], sizes: Mapping[str, int]
 ) -> dict[str, list[str]]:
     read = {}
@@ -177,13 +179,14 @@ def _axis_names(
     return read
 
 
-def _known(option: str, chosen: Iterable[str], parts: Iterable[str]) -> set[str]:
-    """Names of parts that are there."""
-    chosen = [chosen] if isinstance(chosen, str) else list(chosen)
+def _listed(names: Iterable[str]) -> list[str]:
+    return [names] if isinstance(names, str) else list(names)
+
+
+def _require_known(option: str, chosen: Iterable[str], parts: Iterable[str]) -> None:
     unknown = [name for name in chosen if name not in parts]
     if unknown:
         raise ValueError(f"{option} must name parts {list(parts)}, got {unknown}")
-    return set(chosen)
 
 
 def _require_roles(roles: Mapping[str, str]) -> None:
@@ -205,29 +208,22 @@ def _role(name: str, letters: Sequence[str]) -> str:
 
 
 def _part(
-    name: str,
-    tensor: Tensor,
-    letters: tuple[str, ...],
-    role: str,
-    formula: Formula | None,
-    said: str,
-    new: bool,
+    name: str, entry: Entry, role: str, formula: Formula | None, new: bool
 ) -> Part:
+    """What is drawn of a tensor; a single axis becomes a column."""
+    tensor, letters, _, said = entry
     grids = tensor.to(torch.float32)
-    if grids.dim() == 1:  # a column stands beside the rows that it belongs to
+    if grids.dim() == 1:
         grids = grids.unsqueeze(-1)
     grids = grids.reshape(-1, *grids.shape[-2:])
-    cut = (grids.shape[1] > MOST_ROWS, grids.shape[2] > MOST_COLUMNS)
+    sideways = grids.shape[0] > MOST_HEADS or grids.shape[2] > MOST_COLUMNS
+    cut = (grids.shape[1] > MOST_ROWS, sideways)
     cells = grids[:MOST_HEADS, :MOST_ROWS, :MOST_COLUMNS].tolist()
     if not said and formula:
         said = f"{name} = {formula.text}"
         said += f": {formula.said}." if formula.said else "."
     shape = validation.shape_of(tensor)
     return Part(name, letters, shape, role, cells, cut, formula, said, new)
-
-
-def _shortened(name: str) -> str:
-    return name if len(name) <= MOST_LETTERS else f"{name[: MOST_LETTERS - 1]}…"
 
 
 def _state(layout: Layout, names: Mapping[str, list[str]]) -> dict[str, Any]:

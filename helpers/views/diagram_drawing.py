@@ -9,7 +9,7 @@ allows, and nothing else of the picture.
 import math
 from html import escape
 
-from helpers.views.diagram_layout import (
+from helpers.views.diagram_parts import (
     BETWEEN_HEADS,
     CELL,
     LABEL_GAP,
@@ -18,6 +18,7 @@ from helpers.views.diagram_layout import (
     Layout,
     Part,
     Point,
+    shortened,
 )
 
 FILLS = {
@@ -32,7 +33,9 @@ STYLE = """
 .aos-diagram .frame { overflow-x: auto; }
 .aos-diagram svg { display: block; margin: 0.25rem 0; }
 .aos-diagram :is(.frame, .scroll) svg { max-width: none; height: auto; }
-.aos-diagram svg text { fill: currentColor; font: 12px system-ui, sans-serif; }
+.aos-diagram svg text {
+  fill: currentColor; font: 12px system-ui, sans-serif; unicode-bidi: isolate;
+}
 .aos-diagram svg .name { font-weight: 600; font-size: 13px; }
 .aos-diagram svg .queries { fill: var(--queries, currentColor); }
 .aos-diagram svg .keys { fill: var(--keys, currentColor); }
@@ -52,7 +55,7 @@ STYLE = """
 .aos-diagram .new .card {
   fill: currentColor; fill-opacity: 0.06; stroke: currentColor; stroke-opacity: 0.55;
 }
-.aos-diagram .old .cells { opacity: 0.55; }
+.aos-diagram .old .cells { opacity: 0.6; }
 .aos-diagram .old .name { font-weight: 400; }
 @media print {
   .aos-diagram { break-inside: avoid; }
@@ -127,9 +130,9 @@ def _draw_part(part: Part) -> str:
     pieces.append(_text(x, first, part.name, f"name {part.role}"))
     pieces.append(_text(x, first + LINE, part.letters_text))
     pieces.append(_text(x, first + 2 * LINE, part.shape_text))
-    for row, name in enumerate(part.names):
+    for row, name in enumerate(part.names if part.column == 0 else []):
         y = part.y + row * CELL + 12
-        pieces.append(_text(part.x - 13, y, name, anchor="end"))
+        pieces.append(_text(part.x - 13, y, shortened(name), anchor="end", whole=name))
     if part.cut[0]:
         x = part.x + part.columns * CELL // 2
         y = part.y + len(part.cells[0]) * CELL + 8
@@ -193,6 +196,10 @@ def _towards(start: Point, end: Point, most: int) -> Point:
     return x + step * (to_x - x) // length, y + step * (to_y - y) // length
 
 
-def _text(x: int, y: int, text: str, kind: str = "", anchor: str = "start") -> str:
+def _text(
+    x: int, y: int, text: str, kind: str = "", anchor: str = "start", whole: str = ""
+) -> str:
     named = f' class="{kind}"' if kind else ""
-    return f'<text x="{x}" y="{y}" text-anchor="{anchor}"{named}>{escape(text)}</text>'
+    more = f"<title>{escape(whole)}</title>" if whole not in ("", text) else ""
+    start = f'<text x="{x}" y="{y}" text-anchor="{anchor}"{named}>'
+    return f"{start}{more}{escape(text)}</text>"

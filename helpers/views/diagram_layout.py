@@ -7,105 +7,29 @@ are whole numbers that follow from names and shapes alone, never from values.
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 
 from helpers.views.diagram_formulas import Formula
+from helpers.views.diagram_parts import Arrow, Box, Layout, Part, Point, shortened
 
-CELL, BETWEEN_HEADS, LABEL_GAP, BETWEEN = 16, 12, 10, 28
 STEM = 16  # lines leave and enter this far right of a tensor's left edge
 LEVEL, PILL, BETWEEN_PILLS, ARROW, BARE_GAP = 10, 22, 10, 22, 30
-TOP = 8
-LINE = 16  # from one line of a label to the next
+BETWEEN, TOP = 28, 8  # columns, and above the first row
 POSITIONS = ("T", "S", "B")  # a tensor without these holds parameters
 COLUMNS = {"queries": 0, "keys": 1, "values": 2}
 
-Point = tuple[int, int]
-Box = tuple[int, int, int, int]  # x, y, width, height
 
-
-@dataclass
-class Part:
-    """One tensor of a diagram: what is drawn of it, and where."""
-
-    name: str
-    letters: tuple[str, ...]
-    shape: tuple[int, ...]
-    role: str
-    cells: list[list[list[float]]]  # heads, rows, columns, as far as they are drawn
-    cut: tuple[bool, bool]  # whether rows, columns are left out
-    formula: Formula | None
-    said: str
-    new: bool
-    names: list[str] = field(default_factory=list)  # of the rows, beside the main line
-    row: int = 0
-    column: int = 0
-    x: int = 0
-    y: int = 0
-
-    @property
-    def letters_text(self) -> str:
-        return _tuple_text(self.letters)
-
-    @property
-    def shape_text(self) -> str:
-        return _tuple_text(self.shape)
-
-    @property
-    def row_letter(self) -> str:
-        return self.letters[-2] if len(self.letters) > 1 else self.letters[0]
-
-    @property
-    def column_letter(self) -> str:
-        return self.letters[-1] if len(self.letters) > 1 else ""
-
-    @property
-    def grid(self) -> Point:
-        """Width and height of the cells, with the marks of what is left out."""
-        heads, rows, columns = len(self.cells), len(self.cells[0]), self.columns
-        width = heads * columns * CELL + (heads - 1) * BETWEEN_HEADS
-        return width + CELL * self.cut[1], (rows + self.cut[0]) * CELL
-
-    @property
-    def columns(self) -> int:
-        return len(self.cells[0][0])
-
-    @property
-    def size(self) -> Point:
-        """Width and height with the label, which stands to the right of the grid."""
-        width, height = self.grid
-        longest = max(9 * len(self.name), 7 * len(self.letters_text))
-        longest = max(longest, 7 * len(self.shape_text))
-        return width + LABEL_GAP + longest, max(height, 3 * LINE)
-
-
-@dataclass
-class Arrow:
-    """An operation: its label's box, lines that come in, and lines that lead on."""
-
-    part: str  # what it computes
-    labels: list[tuple[str, Box]]  # from the first operation to the last
-    lines: list[list[Point]]
-    heads: list[Point]  # where an arrow ends, pointing down
-
-
-@dataclass(frozen=True)
-class Layout:
-    parts: list[Part]
-    arrows: list[Arrow]
-    width: int
-    height: int
-
-
-def lay_out(parts: Sequence[Part], margin: int) -> Layout:
+def lay_out(parts: Sequence[Part]) -> Layout:
     """Put parts into rows and columns, and lead the lines between them.
 
     Args:
         parts: in the order in which they are computed.
-        margin: width of what stands to the left of the main line.
 
     Returns:
         layout: the same parts, with their places, and the arrows.
     """
+    names = [shortened(name) for part in parts for name in part.names]
+    longest = max(map(len, names), default=0)
+    margin = 12 + (7 * longest + 10 if longest else 0)
     return _Plan(parts, margin).layout()
 
 
@@ -182,10 +106,10 @@ class _Plan:
         taken: set[Point] = set()
         for part in self.parts.values():
             users = self.users[part.name]
-            if part.formula is None and users:
+            if part.role in COLUMNS:
+                part.column = COLUMNS[part.role]
+            elif part.formula is None and users:
                 part.column = min(COLUMNS.get(user.role, 0) for user in users)
-            else:
-                part.column = COLUMNS.get(part.role, 0)
         # What is computed keeps its column; what it starts from makes room.
         for part in sorted(self.parts.values(), key=lambda one: one.formula is None):
             while (part.row, part.column) in taken:
@@ -343,14 +267,3 @@ def _sources(part: Part) -> list[str]:
 
 def _pill_width(label: str) -> int:
     return max(2 * STEM, 7 * len(label) + 18)
-
-
-def _tuple_text(entries: Sequence[object]) -> str:
-    comma = "," if len(entries) == 1 else ""
-    return f"({', '.join(map(str, entries))}{comma})"
-
-
-def margin_for(names: Mapping[str, Sequence[str]]) -> int:
-    """Room for the rows' names."""
-    longest = max((len(one) for some in names.values() for one in some), default=0)
-    return 12 + (7 * longest + 10 if longest else 0)
