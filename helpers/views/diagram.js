@@ -293,8 +293,9 @@ function origins(parts, { part, head, row, column }) {
 
 // --- words --------------------------------------------------------------------------------
 
+const shown = (number, decimals = 2) =>
+  number === null ? "−∞" : fixed(number, decimals).replace("-", "−");
 const bracketed = (number) => (number < 0 ? `(${shown(number)})` : shown(number));
-const shown = (number) => (number === null ? "−∞" : fixed(number).replace("-", "−"));
 
 function placeName({ letters }, names, axis, index) {
   const known = names[letters.at(axis)];
@@ -309,7 +310,7 @@ function sentence(parts, names, { part, head, row, column }, from) {
     one.letters.length === 1
       ? placeName(one, names, -1, row)
       : `${heads}${placeName(one, names, -2, row)}, ${placeName(one, names, -1, column)}`;
-  const number = shown(one.cells[head][row][column]);
+  const number = shown(one.cells[head][row][column], one.decimals);
   const start = `${one.name}[${place}] = `;
   if (!from.length) return start + number;
   const pieces = from.map((cut) => originName(names, cut));
@@ -325,7 +326,7 @@ function originName(names, { part, how, head, row, column }) {
   if (how === "column") return `column ${placeName(part, names, -1, column)} of ${of}`;
   if (["row", "across", "found"].includes(how))
     return `row ${placeName(part, names, at, row)} of ${of}`;
-  return `${of} ${shown(part.cells[head][row][column])}`;
+  return `${of} ${shown(part.cells[head][row][column], part.decimals)}`;
 }
 
 /** The products that add up to a cell, where they are few and all drawn. */

@@ -223,7 +223,8 @@ def _part(
         said = f"{name} = {formula.text}"
         said += f": {formula.said}." if formula.said else "."
     shape = validation.shape_of(tensor)
-    return Part(name, letters, shape, role, cells, cut, formula, said, new)
+    decimals = 2 if tensor.is_floating_point() else 0
+    return Part(name, letters, shape, role, cells, decimals, cut, formula, said, new)
 
 
 def _state(layout: Layout, names: Mapping[str, list[str]]) -> dict[str, Any]:
@@ -240,6 +241,7 @@ def _state(layout: Layout, names: Mapping[str, list[str]]) -> dict[str, Any]:
                     [[n if math.isfinite(n) else None for n in row] for row in head]
                     for head in part.cells
                 ],
+                "decimals": part.decimals,
                 "whole": not any(part.cut),
                 "sources": part.formula.sources if part.formula else [],
                 "product": part.formula.product if part.formula else "",
@@ -286,6 +288,12 @@ def _flow(parts: Sequence[Part]) -> Table:
     )
 
 
+def _readable(number: float, part: Part) -> object:
+    if number == -math.inf:
+        return "−∞"
+    return number if part.decimals else int(number)
+
+
 def _tables(parts: Sequence[Part], names: Mapping[str, list[str]]) -> Iterable[Table]:
     """The numbers of each part, a table for each head."""
     for part in parts:
@@ -296,7 +304,7 @@ def _tables(parts: Sequence[Part], names: Mapping[str, list[str]]) -> Iterable[T
             cut = ", as far as drawn" if any(part.cut) else ""
             yield Table(
                 f"{part.name}{of_head} {part.letters_text} = {part.shape_text}{cut}",
-                [["−∞" if n == -math.inf else n for n in row] for row in cells],
+                [[_readable(n, part) for n in row] for row in cells],
                 columns=columns,
                 rows=names.get(part.row_letter, [*map(str, range(MOST_ROWS))])[
                     : len(cells)

@@ -145,7 +145,9 @@ def _draw_part(part: Part) -> str:
 
 def _draw_cells(part: Part) -> str:
     numbers = [n for head in part.cells for row in head for n in row]
-    top = max((abs(n) for n in numbers if math.isfinite(n)), default=0.0) or 1.0
+    # What prints as 0.0000 is no colour, even if all the tensor is.
+    top = max((abs(n) for n in numbers if math.isfinite(n)), default=0.0)
+    top = max(top, 1e-4)
     cells, hatches = [], []
     for head, rows in enumerate(part.cells):
         left = part.x + head * (part.columns * CELL + BETWEEN_HEADS)

@@ -22,6 +22,7 @@ class Part:
     shape: tuple[int, ...]
     role: str
     cells: list[list[list[float]]]  # heads, rows, columns, as far as they are drawn
+    decimals: int  # of the numbers: none where they are whole
     cut: tuple[bool, bool]  # whether something is left out below, to the right
     formula: Formula | None
     said: str

@@ -68,7 +68,7 @@ def test_the_picture_grows_step_by_step(shown):
     shown.press("back", "Space")
     assert shown.value("step") == "step 3 of 3"
     past = shown.page.locator(".live .past .name")
-    assert past.all_inner_texts() == ["scores"]  # weights and inputs are used now
+    assert past.all_text_contents() == ["scores"]  # weights and inputs are used now
     shown.press("all", "Enter")
     assert shown.value("step") == "all 3 steps"
     assert shown.control("all").get_attribute("aria-pressed") == "true"
@@ -219,7 +219,7 @@ def test_without_scripts_the_whole_picture_is_there(chromium, tmp_path):
         page.goto(path.as_uri())
         drawing = page.locator("svg")
         expect(drawing).to_be_visible()
-        assert drawing.locator(".name").all_inner_texts() == [
+        assert drawing.locator(".name").all_text_contents() == [
             part["name"] for part in view.state["parts"]
         ]
         assert page.locator("table").first.is_visible()
