@@ -9,6 +9,7 @@ const HINT =
 const DIAGRAM_STYLE = `
 .aos-view .later { visibility: hidden; }
 .aos-view .past :is(.cells, .line, .tip, .pill) { opacity: 0.4; }
+.aos-view .aos-diagram .now .cells { opacity: 1; }
 .aos-view .mark { fill: none; stroke: currentColor; stroke-width: 2; pointer-events: none; }
 .aos-view .mark.from { stroke-dasharray: 4 2; }
 .aos-view .cursor:focus-visible { outline: none; }
@@ -53,6 +54,7 @@ export function render({ state, el }) {
       const used = group.matches(".part") && now?.sources.some(([source]) => source === name);
       group.classList.toggle("later", !all && at > step);
       group.classList.toggle("past", !all && at < step && !used);
+      group.classList.toggle("now", !all && (at === step || used));
     }
     count.textContent = all ? `all ${steps.length} steps` : `step ${step + 1} of ${steps.length}`;
     whole.setAttribute("aria-pressed", String(all));

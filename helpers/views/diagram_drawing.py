@@ -55,7 +55,7 @@ STYLE = """
 .aos-diagram .new .card {
   fill: currentColor; fill-opacity: 0.06; stroke: currentColor; stroke-opacity: 0.55;
 }
-.aos-diagram .old .cells { opacity: 0.6; }
+.aos-diagram .old .cells { opacity: 0.65; }
 .aos-diagram .old .name { font-weight: 400; }
 @media print {
   .aos-diagram { break-inside: avoid; }

@@ -30,7 +30,7 @@ EACH_CELL = ("mask", "dropout", "exp", "relu")
 EACH_ROW = ("softmax", "norm", "mlp")
 WIDENED = {"same": "row", "column": "all", "across": "all"}
 SAID = {
-    "@": "each number multiplies a row of {0} with a column of {1}, and adds up",
+    "@": "each number is the dot product of a row of {0} and a column of {1}",
     "@ᵀ": "each number is the dot product of a row of {0} and a row of {1}",
     "+": "{0} and {1} are added, number by number",
     "−": "{1} is subtracted from {0}, number by number",

@@ -64,7 +64,7 @@ class Part:
     def size(self) -> Point:
         """Width and height with the label, which stands to the right of the grid."""
         width, height = self.grid
-        longest = max(9 * len(self.name), 7 * len(self.letters_text))
+        longest = max(9 * len(self.name) + 6, 7 * len(self.letters_text))
         longest = max(longest, 7 * len(self.shape_text))
         return width + LABEL_GAP + longest, max(height, 3 * LINE)
 

@@ -58,7 +58,7 @@ def test_the_picture_grows_step_by_step(shown):
     everything = ["inputs", "scores", "weights", "context"]
     assert shown.page.evaluate(SEEN) == everything
     assert shown.value("step") == "all 3 steps"
-    for step, said in enumerate(["dot product", "shares", "multiplies"], start=1):
+    for step, said in enumerate(["a row of inputs", "shares", "a column"], start=1):
         shown.press("next", "Enter")
         assert shown.page.evaluate(SEEN) == everything[: step + 1]
         assert shown.value("step") == f"step {step} of 3"
@@ -67,6 +67,8 @@ def test_the_picture_grows_step_by_step(shown):
     assert shown.value("step") == "step 1 of 3"
     shown.press("back", "Space")
     assert shown.value("step") == "step 3 of 3"
+    now = shown.page.locator(".live .now .name")
+    assert now.all_text_contents() == ["inputs", "weights", "context"]
     past = shown.page.locator(".live .past .name")
     assert past.all_text_contents() == ["scores"]  # weights and inputs are used now
     shown.press("all", "Enter")
