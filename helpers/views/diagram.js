@@ -167,6 +167,8 @@ function reveal(element) {
   const { top, bottom } = element.getBoundingClientRect();
   const panel = element.closest(".aos-view").querySelector(".panel").getBoundingClientRect();
   const seen = top >= 0 && bottom <= Math.min(panel.top, innerHeight);
+  // In JupyterLab the panel doesn't follow the screen: then it would scroll away.
+  if (!seen && panel.bottom < innerHeight - 2) return;
   element.scrollIntoView({ block: seen ? "nearest" : "center", inline: "nearest" });
 }
 

@@ -204,4 +204,5 @@ def _text(
     named = f' class="{kind}"' if kind else ""
     more = f"<title>{escape(whole)}</title>" if whole not in ("", text) else ""
     start = f'<text x="{x}" y="{y}" text-anchor="{anchor}"{named}>'
-    return f"{start}{more}{escape(text)}</text>"
+    # A space stays between words where a notebook that isn't trusted loses its tags.
+    return f"{start}{more}{escape(text)}</text> "
