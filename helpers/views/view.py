@@ -37,7 +37,7 @@ SUMMARY = "The numbers at the start, as a table"
 # What a notebook has stored of a view.
 STORED = re.compile(
     r'<div class="aos-view" data-view="[0-9a-f]{12}" data-module="(?P<module>\w+)">\n'
-    r'<p class="title">(?P<title>.*?)</p>\n'
+    r'<p class="title">(?P<title>.*?)</p>\n(?P<picture>.*?)'
     r"<details open><summary>(?P<summary>[^<]*)</summary>\n(?P<tables>.*?)\n"
     r'</details>\n</div>\n<script type="module">\n.*'
     r"    render\(\{ state: (?P<state>[^\n]*), el: mount\(view\) \}\);\n  \}\n\}\n"
@@ -91,6 +91,7 @@ class View:
         tables: what a reader sees where no script runs, and folded up elsewhere.
         decimals: digits behind the point of the state's floating-point numbers.
         summary: what stands over the tables, folded up or not.
+        picture: HTML that is seen without a script too; its texts are escaped.
     """
 
     def __init__(
@@ -102,9 +103,11 @@ class View:
         *,
         decimals: int = 4,
         summary: str = SUMMARY,
+        picture: str = "",
     ) -> None:
         self.module, self.title, self.state = module, title, state
         self.tables, self.decimals, self.summary = tuple(tables), decimals, summary
+        self.picture = picture
 
     def __repr__(self) -> str:
         return f"<view {self.module}: {self.title}>"
@@ -113,13 +116,16 @@ class View:
         return _assemble(
             self.module,
             _text(self.title),
+            self.picture,
             _text(self.summary),
             "\n".join(table.to_html() for table in self.tables),
             to_json(self.state, self.decimals),
         )
 
 
-def _assemble(module: str, title: str, summary: str, tables: str, state: str) -> str:
+def _assemble(
+    module: str, title: str, picture: str, summary: str, tables: str, state: str
+) -> str:
     """A view's HTML, of texts that are escaped already."""
     script = bundle(module)
     key = hashlib.sha256(f"{script}{state}".encode()).hexdigest()[:12]
@@ -128,7 +134,7 @@ def _assemble(module: str, title: str, summary: str, tables: str, state: str) ->
         raise ValueError(f"{module}.js must not hold </script or <!--")
     return (
         f'<div class="aos-view" data-view="{key}" data-module="{module}">\n'
-        f'<p class="title">{title}</p>\n'
+        f'<p class="title">{title}</p>\n{picture}'
         f"<details open><summary>{summary}</summary>\n{tables}\n"
         f'</details>\n</div>\n<script type="module">\n{script}</script>'
     )
@@ -154,7 +160,8 @@ def rebuild(stored: str) -> str:
     found = STORED.fullmatch(stored)
     if found is None:
         raise ValueError(f"stored must be the HTML of a view, got {stored[:60]!r}")
-    return _assemble(*found.group("module", "title", "summary", "tables", "state"))
+    pieces = ("module", "title", "picture", "summary", "tables", "state")
+    return _assemble(*found.group(*pieces))
 
 
 def to_json(value: object, decimals: int = 4) -> str:

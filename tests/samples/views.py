@@ -3,6 +3,7 @@
 import torch
 
 from helpers import views
+from helpers.attention import merge_heads, split_heads
 from helpers.models.language_model import TransformerLM
 from helpers.models.transformer_block import TransformerConfig
 
@@ -103,6 +104,33 @@ def explore():
     return views.explore(frame, title="Words", word=text, width=[1, 2.5])
 
 
+def diagram():
+    """Each kind of operation, of hostile places."""
+    generator = torch.Generator().manual_seed(0)
+    x = torch.randn(7, 4, generator=generator)
+    queries, keys, values = torch.randn(3, 7, 4, generator=generator).unbind()
+    queries, keys, values = (split_heads(one, 2) for one in (queries, keys, values))
+    future = torch.ones(7, 7).triu(1).bool()
+    scores = (queries @ keys.mT / 2**0.5).masked_fill(future, -torch.inf)
+    weights = scores.softmax(-1)
+    context = merge_heads(weights @ values)
+    return views.diagram(
+        {
+            "queries": (queries, "H, T, D"),
+            "keys": (keys, "H, S, D"),
+            "values": (values, "H, S, D"),
+            "scores": (scores, "H, T, S", "mask(queries @ keys.T / √D)", HOSTILE[0]),
+            "weights": (weights, "H, T, S", "softmax(scores)"),
+            "context": (context, "T, C", "merge(weights @ values)"),
+            "x": (x, "T, C"),
+            "output": (x + context, "T, C", "x + context"),
+        },
+        names={"T": tokens(7), "S": tokens(7), "C": tokens(4)},
+        new=["weights"],
+        title=HOSTILE[1],
+    )
+
+
 def quiz():
     return views.quiz(
         f"What is `{HOSTILE[0]}`, {HOSTILE[3]}, `{HOSTILE[6]}`?",
@@ -143,6 +171,7 @@ SAMPLES = {
     "attention_view": attention_view,
     "sampler": sampler,
     "training_scrubber": training_scrubber,
+    "diagram": diagram,
     "explore": explore,
     "quiz": quiz,
 }
