@@ -1,13 +1,15 @@
 """The story model, which runs in the page: trained anew, its two files rewritten."""
 
+import copy
 import json
+from collections.abc import Sequence
 from typing import Any
 
-import safetensors.torch
 import torch
 
+from helpers.models.eight_bits import from_eight_bits, to_eight_bits
 from helpers.models.language_model import TransformerLM
-from helpers.recorded.story_model import CHANGES, RECORD, WEIGHTS
+from helpers.recorded.story_model import RECIPE, RECORD, save_story_model
 from helpers.text import corpus, probes
 from helpers.text.batches import Documents
 from helpers.text.little_world import LittleWorld
@@ -16,43 +18,82 @@ from helpers.training.config import preset
 from helpers.training.loop import evaluate, train
 
 COMMAND = "python -m experiments.story_model"
-SHORT = {"steps": 20}
+SHORT = {"steps": 20, "warmup_steps": 10}
 CORPUS_SEED = 0
+COMPARED_STORIES = 100
 
 
 def train_story_model(**changes: Any) -> tuple[TransformerLM, dict[str, Any]]:
-    """Train the model, on the CPU, and measure what float16 weights reach.
+    """Train the model as chapter 9 does, on the CPU, and measure what 8 bits reach.
 
     Args:
         changes: options of the recipe that differ, such as fewer ``steps``.
 
     Returns:
-        model: a TransformerLM whose weights are float16 numbers.
+        model: a TransformerLM whose weights are multiples of 8 bits.
         rows: a dict of "parameters", "steps", the seeds, the held-out "loss" in nats
-            per character, the "floor", and the "accuracy" at each kind of question.
+            per character, the "floor", the "accuracy" at each kind of question, and
+            under "8 bits" what ``cost_of_rounding`` returns.
     """
     world = corpus.load("little-world", seed=CORPUS_SEED)
     tokenizer = CharTokenizer(world.alphabet)
-    model_config, train_config = preset(
-        "one-minute", tokenizer.vocab_size, **CHANGES | changes
-    )
+    model_config, train_config = preset(RECIPE, tokenizer.vocab_size, **changes)
     data, held_out = (
         Documents.from_texts(part, tokenizer, model_config.context_length)
         for part in (world.train, world.held_out)
     )
     torch.manual_seed(train_config.seed)
-    model = TransformerLM(model_config)
-    train(model, data, train_config, device="cpu")
-    model.half().float()
+    trained = TransformerLM(model_config)
+    train(trained, data, train_config, device="cpu")
+    model = copy.deepcopy(trained)
+    model.load_state_dict(from_eight_bits(to_eight_bits(trained.state_dict())))
     shares = probes.accuracy(world.held_out, probes.model_predictions(model, tokenizer))
+    loss = evaluate(model, held_out)
+    stories = world.held_out[:COMPARED_STORIES]
+    cost = cost_of_rounding(trained, model, stories, tokenizer)
     return model, {
         "parameters": sum(parameter.numel() for parameter in model.parameters()),
         "steps": train_config.steps,
         "seed": train_config.seed,
         "corpus seed": CORPUS_SEED,
-        "loss": round(evaluate(model, held_out), 4),
-        "floor": round(LittleWorld().floor, 4),
+        "loss": round(loss, 5),
+        "floor": round(LittleWorld().floor, 5),
         "accuracy": {kind: round(share, 4) for kind, (share, _) in shares.items()},
+        "8 bits": {"loss": round(loss - evaluate(trained, held_out), 5) + 0.0, **cost},
+    }
+
+
+def cost_of_rounding(
+    trained: TransformerLM,
+    rounded: TransformerLM,
+    stories: Sequence[str],
+    tokenizer: CharTokenizer,
+) -> dict[str, float]:
+    """How far rounded weights move what a model says.
+
+    Args:
+        trained: the model before.
+        rounded: the same model with rounded weights.
+        stories: strings; each of their positions is compared.
+        tokenizer: the models'.
+
+    Returns:
+        moved: a dict of the "mean" and the "largest" change of a logit, and of the
+            largest change of a "probability".
+    """
+    logits, probabilities = [], []
+    for story in stories:
+        ids = torch.tensor([tokenizer.encode("\n" + story[:-1])])
+        with torch.no_grad():
+            before, after = trained(ids), rounded(ids)
+        logits.append((after - before).abs().flatten())
+        moved = after.softmax(-1) - before.softmax(-1)
+        probabilities.append(moved.abs().flatten())
+    logit = torch.cat(logits)
+    return {
+        "mean": round(float(logit.mean()), 4),
+        "largest": round(float(logit.max()), 4),
+        "probability": round(float(torch.cat(probabilities).max()), 4),
     }
 
 
@@ -66,8 +107,7 @@ def main() -> None:
         "short": short,
         "full": full,
     }
-    weights = {name: one.half() for name, one in model.state_dict().items()}
-    safetensors.torch.save_file(weights, WEIGHTS)
+    save_story_model(model)
     RECORD.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
     print(json.dumps(full))
 

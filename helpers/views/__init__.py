@@ -16,6 +16,7 @@ from helpers.views.sampler import sampler
 from helpers.views.soft_lookup import soft_lookup
 from helpers.views.temperature_and_width import temperature_and_width
 from helpers.views.training_scrubber import training_scrubber
+from helpers.views.unfinished_story import unfinished_story
 from helpers.views.view import Table, View
 
 __all__ = [
@@ -39,4 +40,5 @@ __all__ = [
     "soft_lookup",
     "temperature_and_width",
     "training_scrubber",
+    "unfinished_story",
 ]

@@ -1,9 +1,9 @@
 import { button, menu, slider, tick } from "./shared/controls.js";
 import { heatMap } from "./shared/heat_map.js";
-import { randomFrom, softmax } from "./shared/mathematics.js";
+import { softmax } from "./shared/mathematics.js";
 import { COLOURS, h, mixed, scroll } from "./shared/page.js";
+import { named, nextTable, placed, quoted, Reader } from "./shared/reader.js";
 import { fixed } from "./shared/words.js";
-import { drawFrom, nextProbabilities } from "./shared/sampling.js";
 import { transformer } from "./shared/transformer.js";
 
 const MODEL_STYLE = `
@@ -13,11 +13,9 @@ const MODEL_STYLE = `
 }
 .aos-view .story span { padding: 0.15rem 0; border-radius: 3px; unicode-bidi: isolate; }
 .aos-view .story .asking { outline: 2px solid currentColor; outline-offset: 2px; }
-.aos-view .bar {
-  display: inline-block; height: 0.8rem; background: ${COLOURS.weights}; vertical-align: middle;
-}
 .aos-view input.prompt { width: 34rem; max-width: 100%; font-family: ui-monospace, monospace; }
 `;
+
 const SHOWN = 8; // next characters in the table
 
 /** A trained model that writes, shows where it looks, and whose heads can be switched off. */
@@ -28,7 +26,7 @@ export function render({ state, el }) {
   const next = h("div");
   const show = () => {
     picture.show(reader, chosen);
-    next.replaceChildren(nextTable(alphabet, reader.probabilities(chosen)));
+    next.replaceChildren(nextTable(alphabet, reader.probabilities(chosen), SHOWN));
   };
   const choose = (name) => (value) => {
     chosen[name] = value;
@@ -55,72 +53,6 @@ export function render({ state, el }) {
     ...questions,
   );
   prompts.start();
-}
-
-// --- the text and what the model makes of it ---------------------------------------------
-
-/** A text that the model reads from the start character on, and continues. */
-class Reader {
-  constructor(model, alphabet) {
-    this.model = model;
-    this.alphabet = alphabet;
-    this.start = alphabet.indexOf("\n");
-    this.random = randomFrom(1);
-    this.off = new Set(); // heads that add nothing, as "layer.head"
-    this.text = "";
-    this.cache = model.newCache();
-    this.logits = new Float32Array();
-    this.maps = []; // for each character read: layers, heads, weights
-  }
-
-  ids(text) {
-    return Array.from(text, (character) => this.alphabet.indexOf(character));
-  }
-
-  /** The characters that the model still sees; the first says that a story begins. */
-  characters() {
-    return ["\n", ...this.text].slice(-this.maps.length);
-  }
-
-  hasEnded() {
-    return this.text.endsWith("\n");
-  }
-
-  /** Read a text from the start character on, or only what is new behind the last one. */
-  read(text, anew = false) {
-    const more = !anew && text.startsWith(this.text);
-    const ids = more ? this.ids(text.slice(this.text.length)) : [this.start, ...this.ids(text)];
-    if (!more) [this.cache, this.maps] = [this.model.newCache(), []];
-    this.text = text;
-    if (ids.length === 0) return;
-    const { contextLength } = this.model;
-    const before = this.cache.ids.length;
-    const { maps, logits } = this.model.read(this.cache, ids, this.off);
-    // Behind a full context everything was read anew.
-    this.maps = maps.length > ids.length ? maps : this.maps.concat(maps);
-    if (before + ids.length > contextLength) this.maps = this.maps.slice(-contextLength);
-    this.logits = logits;
-  }
-
-  /** What may come next; behind a story that has ended, how the next one may begin. */
-  probabilities({ temperature, topK }) {
-    const { logits } = this.hasEnded()
-      ? this.model.read(this.model.newCache(), [this.start], this.off)
-      : this;
-    return nextProbabilities(Array.from(logits), { temperature, topK });
-  }
-
-  /** Draw one character; a story that has ended starts anew. */
-  write(options) {
-    if (this.hasEnded()) this.read("", true);
-    this.read(this.text + this.alphabet[drawFrom(this.probabilities(options), this.random)]);
-  }
-
-  writeToTheEnd(options) {
-    const most = 2 * this.model.contextLength;
-    do this.write(options);
-    while (!this.hasEnded() && [...this.text].length < most);
-  }
 }
 
 // --- controls ------------------------------------------------------------------------------
@@ -328,39 +260,6 @@ function lookSentence(characters, row, asked, { layer, head }) {
   );
 }
 
-/** The most probable next characters, with bars. */
-function nextTable(alphabet, probabilities) {
-  const order = probabilities
-    .map((_, i) => i)
-    .sort((a, b) => probabilities[b] - probabilities[a])
-    .slice(0, SHOWN);
-  return scroll(
-    "Next character",
-    h(
-      "table",
-      {},
-      h("caption", {}, "Next character"),
-      h(
-        "tbody",
-        {},
-        order.map((i, place) =>
-          h(
-            "tr",
-            {},
-            h("th", { scope: "row", "data-value": `next ${place}` }, named(alphabet[i])),
-            h("td", { "data-value": `probability ${place}` }, fixed(probabilities[i])),
-            h(
-              "td",
-              { style: "text-align: left; min-width: 7rem" },
-              h("span", { class: "bar", style: `width: ${(6 * probabilities[i]).toFixed(2)}rem` }),
-            ),
-          ),
-        ),
-      ),
-    ),
-  );
-}
-
 /** Ask each question, with the heads that work; a share of right answers for each kind. */
 function askedTable(reader, questions) {
   const rows = [...rightAnswers(reader, questions)].sort(([one], [other]) =>
@@ -415,26 +314,4 @@ function isRight(kind, character, probabilities, alphabet) {
     return "sS".includes(character) ? she > he : he > she;
   }
   return probabilities.indexOf(Math.max(...probabilities)) === alphabet.indexOf(character);
-}
-
-// --- names of characters -------------------------------------------------------------------
-
-const NAMES = { " ": "space", "\n": "end of story" };
-
-/** A character, or its number where nothing would be seen of it. */
-function named(character) {
-  const unseen = /\p{C}/u.test(character);
-  const number = () => character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0");
-  return NAMES[character] ?? (unseen ? `U+${number()}` : character);
-}
-
-/** A character of a story in words: the first one only says that a story begins. */
-function placed(characters, i) {
-  return i === 0 && characters[0] === "\n" ? "start" : named(characters[i] ?? "");
-}
-
-/** The same in a sentence, where a comma would be read as one. */
-function quoted(characters, i) {
-  const name = placed(characters, i);
-  return name === characters[i] ? `“${name}”` : name;
 }

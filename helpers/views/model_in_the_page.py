@@ -1,13 +1,11 @@
 """A trained language model that runs in the page, with its attention and its heads."""
 
-import base64
 from collections.abc import Mapping, Sequence
 
-import torch
 from torch import Tensor
 
-from helpers import validation
-from helpers.views.view import Table, View
+from helpers.views.page_model import model_state, next_characters, require_texts
+from helpers.views.view import View
 
 
 def model_in_the_page(
@@ -26,8 +24,10 @@ def model_in_the_page(
 
     Args:
         config: a dict of "contextLength", "width", "heads" and "layers".
-        weights: a dict from the names of a TransformerLM's parameters to its float16
-            tensors; rotary positions, RMSNorm, squared ReLU, an untied head.
+        weights: a dict from the names of a TransformerLM's parameters to its 8-bit
+            matrices, their scales and its float16 vectors, as ``to_eight_bits`` of
+            ``helpers.models`` returns it; learned positions, LayerNorm, GELU, an untied
+            head.
         alphabet: a string, the characters in the order of their ids.
         prompts: a dict from labels to texts that a reader may start from.
         questions: pairs of a text and a dict from an index in it to the kind of
@@ -38,48 +38,27 @@ def model_in_the_page(
         view: a View.
 
     Raises:
-        ValueError: weights that aren't float16 tensors, a prompt with a character
-            outside the alphabet, or probabilities that don't count the alphabet.
+        ValueError: weights of another kind, a prompt with a character outside the
+            alphabet, or probabilities that don't count the alphabet.
 
     Source: Vaswani et al. 2017, section 3. Chapter 9.
     """
-    for name, tensor in weights.items():
-        validation.require_tensor(name, tensor)
-        if tensor.dtype != torch.float16:
-            raise ValueError(f"weights must be float16, got {tensor.dtype} for {name}")
-    for label, text in prompts.items():
-        if unknown := sorted(set(text) - set(alphabet)):
-            raise ValueError(f"prompt {label!r} has characters unknown: {unknown}")
-    if validation.shape_of(expected) != (len(alphabet),):
-        raise ValueError(
-            f"expected must have shape ({len(alphabet)},), one probability for each "
-            f"character, got {validation.shape_of(expected)}"
-        )
-    flat = torch.cat([tensor.detach().cpu().flatten() for tensor in weights.values()])
-    best = expected.topk(5)
-    rows = [
-        [alphabet[i], float(p)] for p, i in zip(best.values, best.indices, strict=True)
-    ]
+    state = model_state(config, weights, alphabet)
+    require_texts("prompt", prompts, alphabet)
+    table = next_characters("Behind the first prompt", expected, alphabet)
+    scales = (name for name in weights if name.endswith(".scales"))
+    count = sum(one.numel() for one in weights.values())
+    count -= sum(weights[name].numel() for name in scales)
     return View(
         "model_in_the_page",
-        f"The model in the page: {len(flat):,} numbers",
+        f"The model in the page: {count:,} numbers",
         {
-            "config": config,
-            "shapes": [[name, *tensor.shape] for name, tensor in weights.items()],
-            "weights": base64.b64encode(flat.numpy().astype("<f2").tobytes()).decode(),
-            "alphabet": alphabet,
+            **state,
             "prompts": [[label, text] for label, text in prompts.items()],
             "questions": [
                 [text, [[place, kind] for place, kind in sorted(marks.items())]]
                 for text, marks in questions
             ],
         },
-        [
-            Table(
-                "Behind the first prompt",
-                rows,
-                columns=["next character", "probability"],
-                decimals=2,
-            )
-        ],
+        [table],
     )

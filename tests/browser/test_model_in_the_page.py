@@ -216,11 +216,11 @@ def test_every_control_moves_what_pytorch_says_it_moves(show_views):
     compare_next(shown, text)
 
     compare_answers(shown)
-    # Without the head that recalls, some answers are wrong.
-    shown.press("head 1 0", "Space")
-    with switches.silenced(loaded()[0], 1, 0):
+    # Without the head that fetches the colour, some answers are wrong.
+    shown.press("head 1 1", "Space")
+    with switches.silenced(loaded()[0], 1, 1):
         assert compare_answers(shown) < 1
-    shown.press("head 1 0", "Space")
+    shown.press("head 1 1", "Space")
     shown.press("story", "Enter")
     assert shown.value("story").endswith("↵")
     assert shown.moved == shown.controls()
@@ -304,10 +304,22 @@ def test_chapter_9_shows_the_weights_of_this_model(show_views):
     assert shown.moved == shown.controls()
 
 
+def test_gelu_is_as_near_to_pytorchs_as_float32(blank):
+    points = torch.linspace(-9, 9, 1801, dtype=torch.float64)
+    found = in_the_page(blank, f"return {points.tolist()}.map(gelu);")
+    off = torch.tensor(found, dtype=torch.float64) - torch.nn.functional.gelu(points)
+    assert (off.abs() <= 1e-7 * points.abs().clamp(min=1)).all()
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"weights": {"a": torch.zeros(2)}}, r"float16, got torch\.float32 for a"),
+        (
+            {"weights": {"a": torch.zeros(2)}},
+            r"got torch\.float32 of shape \(2,\) for a",
+        ),
+        ({"weights": {"a": torch.zeros(2, 2).half()}}, r"int8 matrices .*\.float16 of"),
+        ({"weights": {"a": torch.zeros(2, 2).to(torch.int8)}}, r"must hold a\.scales"),
         ({"weights": {"a": [1.0]}}, r"a must be a torch\.Tensor, got list"),
         ({"prompts": {"odd": "aξb"}}, r"prompt 'odd' has characters unknown: \['ξ'\]"),
         ({"expected": torch.zeros(3)}, r"shape \(2,\), one probability .* got \(3,\)"),

@@ -4,6 +4,7 @@ import torch
 
 from helpers import views
 from helpers.attention import merge_heads, split_heads
+from helpers.models.eight_bits import to_eight_bits
 from helpers.models.language_model import TransformerLM
 from helpers.models.transformer_block import TransformerConfig
 
@@ -139,18 +140,24 @@ def quiz():
     )
 
 
-def model_in_the_page():
+def tiny_model():
+    """A model of hostile characters, as the views that run one take it first."""
     alphabet = "".join(sorted({"\n", *"".join(HOSTILE)}))
     sizes = {"context_length": 24, "d_model": 8, "num_heads": 2, "num_layers": 2}
-    options = {"positions": "rotary", "norm": "rms", "activation": "squared_relu"}
     torch.manual_seed(0)
-    model = TransformerLM(TransformerConfig(len(alphabet), **sizes, **options)).half()
+    model = TransformerLM(TransformerConfig(len(alphabet), **sizes))
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.mul_(4)
+    config = {"contextLength": 24, "width": 8, "heads": 2, "layers": 2}
+    return config, to_eight_bits(model.state_dict()), alphabet
+
+
+def model_in_the_page():
+    config, weights, alphabet = tiny_model()
     return views.model_in_the_page(
-        {"contextLength": 24, "width": 8, "heads": 2, "layers": 2},
-        dict(model.named_parameters()),
+        config,
+        weights,
         alphabet,
         prompts={text: text[:12] for text in HOSTILE},
         questions=[('" onfocus', {0: "quote", 3: "agreement", 5: "pronoun"})],
@@ -158,8 +165,22 @@ def model_in_the_page():
     )
 
 
+def unfinished_story():
+    config, weights, alphabet = tiny_model()
+    return views.unfinished_story(
+        config,
+        weights,
+        alphabet,
+        stories={text: text[:12] for text in HOSTILE},
+        head=(0, 1),
+        looks=torch.full((13,), 1 / 13),
+        expected=torch.full((len(alphabet),), 1 / len(alphabet)),
+    )
+
+
 # A new view gets a line here; it is then tested by test_views.py and in a browser.
 SAMPLES = {
+    "unfinished_story": unfinished_story,
     "model_in_the_page": model_in_the_page,
     "head_splitter": head_splitter,
     "mask_painter": mask_painter,

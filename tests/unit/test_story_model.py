@@ -1,13 +1,19 @@
 """The story model: the committed weights are what its command gives."""
 
+import contextlib
+import copy
+
 import pytest
 import torch
 
 from experiments import story_model as training
+from helpers.models.eight_bits import from_eight_bits, to_eight_bits
 from helpers.models.switches import silenced
 from helpers.recorded import story_model
 from helpers.text import corpus, probes
 from helpers.text.batches import Documents
+from helpers.text.little_world import LittleWorld
+from helpers.training.config import preset
 from helpers.training.loop import evaluate
 
 
@@ -19,10 +25,19 @@ def loaded():
 def test_the_weights_are_small_enough_for_a_page(loaded):
     model, tokenizer = loaded
     assert sum(parameter.numel() for parameter in model.parameters()) <= 120_000
-    assert story_model.WEIGHTS.stat().st_size <= 300_000
+    assert story_model.WEIGHTS.stat().st_size <= 130_000
     assert model.vocab_size == tokenizer.vocab_size
-    for parameter in model.parameters():
-        assert torch.equal(parameter, parameter.half().float())
+    stored = to_eight_bits(model.state_dict())
+    for name, weight in from_eight_bits(stored).items():
+        assert torch.equal(weight, model.state_dict()[name])
+
+
+def test_the_model_is_the_one_that_chapter_9_builds(loaded):
+    model, tokenizer = loaded
+    config, recipe = preset("plain", tokenizer.vocab_size)
+    assert model.config == config
+    recorded = story_model.record()["full"]
+    assert (recorded["steps"], recorded["seed"]) == (recipe.steps, recipe.seed)
 
 
 def test_the_model_reaches_what_is_recorded(loaded):
@@ -32,7 +47,7 @@ def test_the_model_reaches_what_is_recorded(loaded):
     recorded = story_model.record()["full"]
     assert evaluate(model, held_out) == pytest.approx(recorded["loss"], abs=2e-4)
     assert recorded["loss"] < 1.02 * world.floor
-    assert recorded["floor"] == round(world.floor, 4)
+    assert recorded["floor"] == round(world.floor, 5)
     assert set(recorded["accuracy"].values()) == {1.0}
 
 
@@ -41,6 +56,8 @@ def test_a_short_run_of_the_command_gives_what_was_recorded():
     _, rows = training.train_story_model(**training.SHORT)
     recorded = story_model.record()["short"]
     assert rows.pop("loss") == pytest.approx(recorded.pop("loss"), abs=2e-3)
+    cost, expected = rows.pop("8 bits"), recorded.pop("8 bits")
+    assert cost == pytest.approx(expected, rel=0.3, abs=1e-3)
     shares, expected = rows.pop("accuracy"), recorded.pop("accuracy")
     assert shares == pytest.approx(expected, abs=0.05)
     assert rows == recorded
@@ -48,8 +65,8 @@ def test_a_short_run_of_the_command_gives_what_was_recorded():
 
 def test_the_command_writes_both_files(loaded, capsys, monkeypatch, tmp_path):
     model, _ = loaded
+    monkeypatch.setattr(story_model, "WEIGHTS", tmp_path / "weights.safetensors")
     for module in (story_model, training):
-        monkeypatch.setattr(module, "WEIGHTS", tmp_path / "weights.safetensors")
         monkeypatch.setattr(module, "RECORD", tmp_path / "record.json")
     rows = {"loss": 0.25}
     monkeypatch.setattr(training, "train_story_model", lambda **_: (model, rows))
@@ -66,32 +83,124 @@ def test_the_parts_for_the_page_are_the_recorded_model(loaded):
     model, tokenizer = loaded
     config, weights, alphabet = story_model.page_parts()
     assert alphabet == tokenizer.alphabet
-    assert {one.dtype for one in weights.values()} == {torch.float16}
-    expected = {name: one.half() for name, one in model.state_dict().items()}
-    assert weights.keys() == expected.keys()
-    assert all(torch.equal(weights[name], one) for name, one in expected.items())
+    expected = model.state_dict()
+    again = from_eight_bits(weights)
+    assert again.keys() == expected.keys()
+    assert all(torch.equal(again[name], one) for name, one in expected.items())
     queries = weights["blocks.0.attention.W_query.weight"]
     assert queries.shape == (config["width"], config["width"])
+    assert config["contextLength"] == model.context_length
     assert config["width"] % config["heads"] == 0
     assert f"blocks.{config['layers'] - 1}.attention.W_query.weight" in weights
     assert f"blocks.{config['layers']}.attention.W_query.weight" not in weights
 
 
-@pytest.mark.slow  # the questions of twelve stories, six times
+def test_8_bits_cost_what_is_said_of_them():
+    cost = story_model.record()["full"]["8 bits"]
+    assert abs(cost["loss"]) < 1e-5
+    assert cost["mean"] < 0.03
+    assert cost["largest"] < 0.3
+    assert cost["probability"] < 0.015
+
+
+def test_rounding_moves_the_logits_as_far_as_the_cost_says(loaded):
+    model, tokenizer = loaded
+    moved = copy.deepcopy(model)
+    with torch.no_grad():
+        moved.head.weight[3] += 1.0
+        moved.final_norm.weight.zero_()
+        moved.final_norm.bias.fill_(0.5)
+        shifted = copy.deepcopy(moved)
+        shifted.head.weight[3] -= 1.0  # one logit of 46 falls by 64 times 0.5
+    cost = training.cost_of_rounding(moved, shifted, ["Ann has"], tokenizer)
+    assert cost["largest"] == pytest.approx(32, abs=1e-3)
+    assert cost["mean"] == pytest.approx(32 / tokenizer.vocab_size, abs=1e-3)
+    assert 0 < cost["probability"] <= 1
+
+
+@pytest.fixture(scope="module")
+def colours(loaded):
+    """Every held-out place that recalls the colour: ids, place, the colour's span."""
+    _, tokenizer = loaded
+    stories = corpus.load("little-world", train_stories=1).held_out
+    world, asked = LittleWorld(), []
+    for story in stories:
+        first = story.index(" a ") + 3
+        span = range(first + 1, story.index(" ", first) + 1)  # behind the start
+        for place, kind in world.read(story)[1].items():
+            if kind == "colour":
+                ids = tokenizer.encode("\n" + story[:place])
+                asked.append((ids, span, tokenizer.encode(story[place])[0]))
+    return asked
+
+
+def answered(model, asked, off=()):
+    """Where the fetching head looks, and the most probable character, at each place."""
+    layer, head = story_model.FETCHING
+    length = max(len(ids) for ids, *_ in asked)
+    ids = torch.tensor([ids + [0] * (length - len(ids)) for ids, *_ in asked])
+    last = torch.tensor([len(ids) - 1 for ids, *_ in asked])
+    best, looks = [], []
+    with contextlib.ExitStack() as stack, torch.no_grad():
+        for place in off:
+            stack.enter_context(silenced(model, *place))
+        for rows, ends in zip(ids.split(100), last.split(100), strict=True):
+            logits, weights = model(rows, return_weights=True)
+            each = torch.arange(len(rows))
+            best.append(logits[each, ends].argmax(-1))
+            looks.append(weights[layer][each, head, ends].argmax(-1))
+    right = torch.cat(best) == torch.tensor([letter for *_, letter in asked])
+    on_word = [
+        look in span
+        for look, (_, span, _) in zip(torch.cat(looks).tolist(), asked, strict=True)
+    ]
+    return sum(on_word) / len(asked), float(right.float().mean())
+
+
+def test_one_head_fetches_the_colour_in_every_held_out_story(loaded, colours):
+    model, _ = loaded
+    assert len(colours) == 664
+    assert answered(model, colours) == (1.0, 1.0)
+    layer, head = story_model.FETCHING
+    assert answered(model, colours, [(layer, head)])[1] == pytest.approx(
+        0.155, abs=0.02
+    )
+    for other in set(range(4)) - {head}:
+        assert answered(model, colours, [(layer, other)]) == (1.0, 1.0)
+
+
+def test_the_opening_is_what_the_model_says(loaded):
+    _, tokenizer = loaded
+    options = story_model.opening()
+    story = "\n" + next(iter(options["stories"].values()))
+    assert options["looks"].shape == (len(story),)
+    assert options["looks"].sum() == pytest.approx(1)
+    assert story[: int(options["looks"].argmax()) + 1].split()[-1] in "yellow"
+    assert tokenizer.alphabet[int(options["expected"].argmax())] == "y"
+
+
+@pytest.mark.slow  # the questions of 300 stories, nine times
 def test_what_chapter_9_says_of_its_heads(loaded):
     model, tokenizer = loaded
-    stories = corpus.load("little-world", train_stories=1).held_out[20:32]
+    stories = corpus.load("little-world", train_stories=1).held_out[:300]
     predict = probes.model_predictions(model, tokenizer)
 
     def right_without(layer, head):
         with silenced(model, layer, head):
-            return probes.accuracy(stories, predict)
+            shares = probes.accuracy(stories, predict)
+        return {kind: share for kind, (share, _) in shares.items()}
 
-    whole = probes.accuracy(stories, predict)
-    assert all(share == 1 for share, _ in whole.values())
-    recalling = right_without(1, 0)
-    assert recalling["colour"][0] < 0.2
-    assert max(recalling[kind][0] for kind in ("agreement", "thing")) < 0.7
-    assert right_without(1, 1) == right_without(1, 3) == whole
-    for layer, head in ((0, 3), (1, 2)):
-        assert right_without(layer, head)["pronoun"][0] < 0.7
+    verbs = ("agreement", "attractor-same", "attractor-other")
+    lost = {  # by the heads of layer 2: less than 0.7 of these are right, else over 0.9
+        0: {"name", "quote"},
+        1: {"colour", "name"},
+        2: {"pronoun", "thing", "name"},
+        3: set(verbs),
+    }
+    for head, kinds in lost.items():
+        shares = right_without(1, head)
+        assert {kind for kind, share in shares.items() if share < 0.7} == kinds
+        assert all(share > 0.9 for kind, share in shares.items() if kind not in kinds)
+    first = [right_without(0, head) for head in range(4)]
+    assert max(first[3]["colour"], first[3]["thing"]) < 0.7
+    assert first[0]["name"] < 0.1

@@ -1,13 +1,32 @@
-// A small transformer that reads one character at a time and keeps keys and values: rotary
-// positions, RMSNorm before each layer, squared ReLU. It computes what TransformerLM computes.
+// A small transformer that reads one character at a time and keeps keys and values: learned
+// positions, LayerNorm before each layer, GELU. It computes what TransformerLM computes.
 
-/** 16-bit floats in base64 as numbers. */
-export function decodeHalf(text) {
-  const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
-  const halves = new DataView(bytes.buffer);
-  return Float32Array.from({ length: bytes.length / 2 }, (_, i) =>
-    halfToNumber(halves.getUint16(2 * i, true)),
-  );
+const SCALES = ".scales";
+
+/**
+ * The tensors by name. `shapes` lists [name, ...sizes] in the order in which `bytes` holds them: a
+ * matrix is 8-bit whole numbers, and stands for them times one 16-bit scale a row; all else is
+ * 16-bit floats.
+ */
+function decode(shapes, bytes) {
+  const view = new DataView(bytes.buffer);
+  const named = {};
+  let start = 0;
+  for (const [name, ...sizes] of shapes) {
+    const count = sizes.reduce((product, one) => product * one, 1);
+    const width = sizes.length === 2 ? 1 : 2;
+    const at = start;
+    named[name] = Float32Array.from({ length: count }, (_, i) =>
+      width === 1 ? view.getInt8(at + i) : halfToNumber(view.getUint16(at + 2 * i, true)),
+    );
+    start += width * count;
+  }
+  for (const [name, , columns] of shapes)
+    if (columns !== undefined)
+      named[name] = named[name].map(
+        (whole, i) => whole * named[name + SCALES][Math.floor(i / columns)],
+      );
+  return named;
 }
 
 function halfToNumber(bits) {
@@ -31,42 +50,38 @@ function linear(weight, x, bias) {
   return y;
 }
 
-function rmsNorm(x, weight) {
+function layerNorm(x, weight, bias) {
+  let total = 0;
+  for (const number of x) total += number;
+  const mean = total / x.length;
   let square = 0;
-  for (const number of x) square += number * number;
+  for (const number of x) square += (number - mean) ** 2;
   const scale = 1 / Math.sqrt(square / x.length + 1e-5);
-  return x.map((number, i) => number * scale * weight[i]);
-}
-
-/** Turn each pair of features (i, i + D / 2) of every head by the angle of its position. */
-function rotary(x, position, headDim) {
-  const half = headDim / 2;
-  const turned = new Float32Array(x.length);
-  for (let start = 0; start < x.length; start += headDim) {
-    for (let i = 0; i < half; i += 1) {
-      const angle = position * 10000 ** (-i / half);
-      const [cosine, sine] = [Math.cos(angle), Math.sin(angle)];
-      const [first, second] = [x[start + i], x[start + i + half]];
-      turned[start + i] = first * cosine - second * sine;
-      turned[start + i + half] = first * sine + second * cosine;
-    }
-  }
-  return turned;
+  return x.map((number, i) => (number - mean) * scale * weight[i] + bias[i]);
 }
 
 /**
- * The model: `config` has contextLength, width, heads, layers; `shapes` lists [name, ...sizes] in
- * the order in which `weights` holds their numbers.
+ * x times the probability that a standard normal number is below x. JavaScript has no erf: this is
+ * Abramowitz and Stegun 1964, formula 7.1.26, within 1.5e-7 of it; float32 near 1 is no finer than
+ * 1.2e-7.
+ */
+export function gelu(x) {
+  const z = Math.abs(x) / Math.SQRT2;
+  const t = 1 / (1 + 0.3275911 * z);
+  const sum =
+    t *
+    (0.254829592 + t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027 + t * 1.061405429))));
+  const erf = 1 - sum * Math.exp(-z * z);
+  return (x * (1 + Math.sign(x) * erf)) / 2;
+}
+
+/**
+ * The model: `config` has contextLength, width, heads, layers; `weights` are the bytes of the
+ * tensors that `shapes` lists, in base64.
  */
 export function transformer({ config, shapes, weights }) {
-  const numbers = decodeHalf(weights);
-  const named = {};
-  let start = 0;
-  for (const [name, ...sizes] of shapes) {
-    const size = sizes.reduce((product, one) => product * one, 1);
-    named[name] = numbers.subarray(start, start + size);
-    start += size;
-  }
+  const bytes = Uint8Array.from(atob(weights), (character) => character.charCodeAt(0));
+  const named = decode(shapes, bytes);
   const { contextLength, width, heads, layers } = config;
   const headDim = width / heads;
 
@@ -102,14 +117,14 @@ export function transformer({ config, shapes, weights }) {
     const position = cache.ids.length;
     cache.ids.push(id);
     const rows = [];
-    let x = named["token_embedding.weight"].slice(id * width, (id + 1) * width);
+    const row = (name, i) => named[name].slice(i * width, (i + 1) * width);
+    let x = add(row("token_embedding.weight", id), row("position_embedding.weight", position));
     for (let layer = 0; layer < layers; layer += 1) {
       const part = (name) => named[`blocks.${layer}.${name}`];
-      const read = rmsNorm(x, part("attention_norm.weight"));
-      const query = rotary(linear(part("attention.W_query.weight"), read), position, headDim);
-      cache.layers[layer].keys.push(
-        rotary(linear(part("attention.W_key.weight"), read), position, headDim),
-      );
+      const norm = (name, y) => layerNorm(y, part(`${name}.weight`), part(`${name}.bias`));
+      const read = norm("attention_norm", x);
+      const query = linear(part("attention.W_query.weight"), read);
+      cache.layers[layer].keys.push(linear(part("attention.W_key.weight"), read));
       cache.layers[layer].values.push(linear(part("attention.W_value.weight"), read));
       const context = new Float32Array(width);
       rows.push(
@@ -123,15 +138,11 @@ export function transformer({ config, shapes, weights }) {
         x,
         linear(part("attention.out_proj.weight"), context, part("attention.out_proj.bias")),
       );
-      const hidden = linear(
-        part("mlp.0.weight"),
-        rmsNorm(x, part("mlp_norm.weight")),
-        part("mlp.0.bias"),
-      );
-      const bent = hidden.map((number) => (number > 0 ? number * number : 0));
-      x = add(x, linear(part("mlp.2.weight"), bent, part("mlp.2.bias")));
+      const hidden = linear(part("mlp.0.weight"), norm("mlp_norm", x), part("mlp.0.bias"));
+      x = add(x, linear(part("mlp.2.weight"), hidden.map(gelu), part("mlp.2.bias")));
     }
-    return { logits: linear(named["head.weight"], rmsNorm(x, named["final_norm.weight"])), rows };
+    const last = layerNorm(x, named["final_norm.weight"], named["final_norm.bias"]);
+    return { logits: linear(named["head.weight"], last), rows };
   };
 
   /**

@@ -1,0 +1,63 @@
+"""helpers.models.eight_bits: no weight moves far, and what can't be stored is named."""
+
+import pytest
+import torch
+
+from helpers.models.eight_bits import from_eight_bits, to_eight_bits
+
+
+def drawn():
+    generator = torch.Generator().manual_seed(0)
+    matrix = torch.randn(5, 7, generator=generator)
+    matrix *= torch.tensor([1e-2, 1.0, 100.0, 0.0, 1.0])[:, None]
+    return {"matrix": matrix, "vector": torch.randn(3, generator=generator)}
+
+
+def test_a_weight_moves_by_half_a_step_of_its_own_row():
+    weights = drawn()
+    again = from_eight_bits(to_eight_bits(weights))
+    assert list(again) == list(weights)
+    largest = weights["matrix"].abs().amax(dim=1, keepdim=True)
+    moved = (again["matrix"] - weights["matrix"]).abs()
+    # Half a step, and what float16 rounds off a scale, 127 times.
+    assert (moved <= largest * (1 / 254 + 2**-11)).all()
+    assert (moved.amax(dim=1) > largest[:, 0] / 1000)[largest[:, 0] > 0].all()
+    assert torch.equal(again["vector"], weights["vector"].half().float())
+
+
+def test_what_is_stored_is_bytes_and_a_scale_for_each_row():
+    weights = drawn()
+    stored = to_eight_bits(weights)
+    assert {name: (one.dtype, tuple(one.shape)) for name, one in stored.items()} == {
+        "matrix": (torch.int8, (5, 7)),
+        "matrix.scales": (torch.float16, (5,)),
+        "vector": (torch.float16, (3,)),
+    }
+    assert stored["matrix"].abs().amax(dim=1).tolist() == [127, 127, 127, 0, 127]
+    assert torch.equal(weights["matrix"], drawn()["matrix"])
+
+
+def test_weights_of_8_bits_stay_as_they_are():
+    once = to_eight_bits(drawn())
+    twice = to_eight_bits(from_eight_bits(once))
+    assert once.keys() == twice.keys()
+    assert all(torch.equal(once[name], twice[name]) for name in once)
+
+
+@pytest.mark.parametrize(
+    ("tensor", "message"),
+    [
+        ([1.0], r"a must be a torch\.Tensor, got list"),
+        (torch.zeros(2, 2, 2), r"a must be .* of shape \(2, 2, 2\)"),
+        (torch.zeros(2).long(), r"a must be a floating-point .* got torch\.int64"),
+        (torch.tensor([1.0, torch.nan]), "a must hold finite numbers"),
+    ],
+)
+def test_what_cannot_be_stored_is_named(tensor, message):
+    with pytest.raises(ValueError, match=message):
+        to_eight_bits({"a": tensor})
+
+
+def test_a_matrix_without_its_scales_is_named():
+    with pytest.raises(ValueError, match=r"stored must hold a\.scales, got a alone"):
+        from_eight_bits({"a": torch.zeros(2, 2, dtype=torch.int8)})
