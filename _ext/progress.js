@@ -146,7 +146,8 @@
     const { pages } = read();
     const count = Object.values(pages).reduce((sum, { done }) => sum + Object.keys(done).length, 0);
     place.hidden = count === 0;
-    said.textContent = `${count} ${count === 1 ? "answer" : "answers"} of yours, kept on this device alone.`;
+    const word = count === 1 ? "answer" : "answers";
+    said.textContent = `${count} ${word} of yours, kept on this device alone.`;
     for (const link of document.querySelectorAll(".bd-sidebar-primary nav a.internal")) {
       const name = link
         .getAttribute("href")

@@ -89,7 +89,7 @@ function inWords(names, columns, [query, key]) {
       "product",
       cosine === null
         ? ""
-        : `${fixed(lengths[0])} · ${fixed(lengths[1])} · ${fixed(cosine)} = ${fixed(product * cosine)}`,
+        : `${[...lengths, cosine].map((one) => fixed(one)).join(" · ")} = ${fixed(product * cosine)}`,
     ),
     line("meaning", meaning(dot(query, key))),
   ];

@@ -16,7 +16,7 @@ const STYLE_OF_STORY = `
 .aos-view .unfinished svg .number { fill: var(--weights); font-weight: 600; text-anchor: middle; }
 `;
 
-/** A story that breaks off: where one head looks back from its last character, and what it is for. */
+/** A story that breaks off: where a head looks back from its last character, and what for. */
 export function render({ state, el }) {
   const alphabet = [...state.alphabet];
   const stories = Object.fromEntries(state.stories);

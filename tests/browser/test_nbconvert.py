@@ -66,5 +66,6 @@ def test_a_view_of_an_exported_chapter_computes(exported):
     scores = torch.tensor(state["keys"]) @ moved
     for name, numbers in {"score": scores, "weight": scores.softmax(0)}.items():
         for i, number in enumerate(numbers.tolist()):
-            shown = page.locator(f'.live [data-value="{name} {i}"]').inner_text()
+            place = f'[data-module="query_explorer"] [data-value="{name} {i}"]'
+            shown = page.locator(place).inner_text()
             assert float(shown) == pytest.approx(number, abs=0.0051)
