@@ -74,6 +74,7 @@ function inWords(names, columns, [query, key]) {
   const product = lengths[0] * lengths[1];
   const cosine = product === 0 ? null : Math.max(-1, Math.min(1, dot(query, key) / product));
   const degrees = cosine === null ? null : (Math.acos(cosine) * 180) / Math.PI;
+  const factors = [...lengths, Number(cosine)].map((one) => fixed(one)).join(" · ");
   const entry = (i) => `${fixed(query[i])} · ${fixed(key[i])}`;
   const line = (name, text) => h("p", { class: "note", "data-value": name }, text);
   return [
@@ -85,12 +86,7 @@ function inWords(names, columns, [query, key]) {
         ? "A vector of zeros has no direction, and every dot product with it is 0."
         : `Angle between them: ${fixed(degrees, 0)}°, whose cosine is ${fixed(Number(cosine))}.`,
     ),
-    line(
-      "product",
-      cosine === null
-        ? ""
-        : `${[...lengths, cosine].map((one) => fixed(one)).join(" · ")} = ${fixed(product * cosine)}`,
-    ),
+    line("product", cosine === null ? "" : `${factors} = ${fixed(product * cosine)}`),
     line("meaning", meaning(dot(query, key))),
   ];
 }

@@ -31,7 +31,7 @@ def chapter(chromium, site):
     watched = Watched(chromium, site.as_uri())
     watched.page.goto(f"{watched.origin}/{CHAPTER}.html")
     yield watched
-    # A page that is opened anew may cut off the one picture that a browser asks for late.
+    # A reload may cut off the one picture that a browser asks for late.
     wrong = [one for one in watched.wrong if not one.endswith("/_static/logo.svg")]
     assert wrong == []
     watched.close()
