@@ -4,11 +4,9 @@
 // that, answers open and close all the same, and nothing is said.
 (() => {
   const NAME = "attention-one-step";
-  const page =
-    location.pathname
-      .split("/")
-      .pop()
-      ?.replace(/\.html$/, "") ?? "";
+  /** @param {string | null} address of a page; its name, "" where it is this one */
+  const pageOf = (address) => /([^/]*?)(\.html)?(#.*)?$/.exec(address ?? "")?.[1] ?? "";
+  const page = pageOf(location.pathname);
 
   /**
    * What is kept: whether all answers are open, and for each page its steps done and their number.
@@ -129,8 +127,9 @@
 
   // --- what is done --------------------------------------------------------------------
 
-  const place = document.createElement("div");
+  const place = document.createElement("section");
   place.className = "progress-kept";
+  place.setAttribute("aria-label", "Your progress");
   const said = document.createElement("p");
   const forget = document.createElement("button");
   forget.type = "button";
@@ -149,13 +148,7 @@
     const word = count === 1 ? "answer" : "answers";
     said.textContent = `${count} ${word} of yours, kept on this device alone.`;
     for (const link of document.querySelectorAll(".bd-sidebar-primary nav a.internal")) {
-      const name = link
-        .getAttribute("href")
-        ?.split("#")[0]
-        .split("/")
-        .pop()
-        ?.replace(/\.html$/, "");
-      const { done = {}, of = 0 } = pages[name || page] ?? {};
+      const { done = {}, of = 0 } = pages[pageOf(link.getAttribute("href")) || page] ?? {};
       const finished = of > 0 && Object.keys(done).length >= of;
       const mark = link.querySelector(".finished");
       if (finished && !mark) {

@@ -66,27 +66,20 @@ def assert_views_are_alive(page):
     assert [view for view in views if view != [True, True, True]] == []
 
 
-@pytest.mark.parametrize("one_page", ["file"], indirect=True)
+@pytest.mark.parametrize(
+    ("one_page", "themes"),
+    [("file", THEMES), pytest.param("http", THEMES[::-1], marks=pytest.mark.slow)],
+    indirect=["one_page"],
+    ids=["file", "http"],
+)
 @pytest.mark.parametrize("path", [*PAGES, *MADE])
-def test_one_visit_of_a_page(watched, path):
+def test_one_visit_of_a_page(watched, path, themes):
     """Both themes, both widths, its views, and a chapter on paper."""
+    watched.page.emulate_media(color_scheme=themes[0])
     visit(watched, path)
-    for theme in THEMES:
+    for theme in themes:
         watched.page.emulate_media(color_scheme=theme)
         assert_fits(watched.page, theme)
-    if path in CHAPTERS:
-        assert_views_are_alive(watched.page)
-        assert_prints_well(watched.page)
-    assert watched.wrong == []
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("theme", THEMES)
-@pytest.mark.parametrize("path", [*PAGES, *MADE])
-def test_a_page_opened_in_either_way_and_theme(watched, path, theme):
-    watched.page.emulate_media(color_scheme=theme)
-    visit(watched, path)
-    assert_fits(watched.page, theme)
     if path in CHAPTERS:
         assert_views_are_alive(watched.page)
         assert_prints_well(watched.page)

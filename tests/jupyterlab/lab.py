@@ -47,17 +47,19 @@ class Lab:
 
     def __init__(self, browser, folder, address, environment):
         self.folder, self.address, self.environment = folder, address, environment
-        self._browser = browser
+        # Tall: JupyterLab renders what is near the screen. One for all notebooks: its
+        # cache keeps JupyterLab's own files.
+        size = {"width": 1280, "height": 6000}
+        self._window = browser.new_context(viewport=size)
 
     def trust(self, paths):
         """Sign notebooks, as a reader does who knows where they are from."""
         command = [sys.executable, "-m", "tools.notebooks", "trust", *paths]
         subprocess.run(command, cwd=ROOT, env=self.environment, check=True)
 
-    def open(self, name, height=900):
+    def open(self, name):
         """A notebook of the folder, once its cells are there."""
-        context = self._browser.new_context(viewport={"width": 1280, "height": height})
-        page = context.new_page()
+        page = self._window.new_page()
         page.goto(f"{self.address}/lab/tree/{name}?reset&token={TOKEN}")
         page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
         return Opened(page, name)
@@ -101,7 +103,7 @@ class Opened:
     def close(self):
         """Stop its kernel, which nothing needs any more, and close the window."""
         assert self.name not in self.page.evaluate(STOP_KERNEL, [TOKEN, self.name])
-        self.page.context.close()
+        self.page.close()
 
 
 def saved(path, count):

@@ -34,7 +34,7 @@ def attempt(solution, name):
 @pytest.mark.parametrize("path", NUMBERED, ids=lambda path: path.stem)
 def test_the_exercises_can_be_solved_in_jupyterlab(lab, path):
     notebooks.write(lab.folder / path.name, worksheet(notebooks.read(path)))
-    opened = lab.open(path.name, height=6000)
+    opened = lab.open(path.name)
     opened.run_all()
     page = opened.page
     for number, cells in enumerate(exercises(notebooks.read(path)).values()):

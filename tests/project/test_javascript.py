@@ -51,12 +51,12 @@ def test_the_modules_pass(folder, which):
 )
 def test_a_mistake_is_found(folder, tmp_path, which, source, problem):
     """In a copy, so that no other test meets the mistake."""
-    place = tmp_path / "helpers" / "views"
     for path in FILES:
-        copy = place / path.relative_to(FOLDER)
+        copy = tmp_path / path.relative_to(ROOT)
         copy.parent.mkdir(parents=True, exist_ok=True)
         copy.write_bytes(path.read_bytes())
-    (place / "mistaken.js").write_text(source, encoding="utf-8")
+    mistaken = tmp_path / "helpers" / "views" / "mistaken.js"
+    mistaken.write_text(source, encoding="utf-8")
     settings = tmp_path / "tools" / "javascript"
     settings.mkdir(parents=True)
     for name in ("prettier.json", "tsconfig.json"):

@@ -287,11 +287,11 @@ def kill_child(folder, optimizer, event, *, hold):
 
 # Of the 110 events of a run: the second file of the checkpoint of step 6 is written;
 # that of step 9 is about to get its name; an old one has lost its name, half deleted.
-HELD = {0: (14, ".writing-"), 1: (26, ".writing-"), 7: (29, ".removed-")}
+HELD = {0: (14, ".writing-"), 1: (26, ".writing-"), 2: (29, ".removed-")}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", range(20))
+@pytest.mark.parametrize("number", range(8))
 def test_a_killed_run_ends_with_the_same_weights(tmp_path, unbroken, number):
     optimizer = ("adamw", "muon")[number % 2]
     event, leftover = HELD.get(number, (random.Random(number).randint(1, 100), None))
