@@ -3,7 +3,7 @@
 A chapter's own statement of its time is shown at the top of its page, too; the book's
 version stands in every footer. The directive
 
-    ```{view} 01_dot_product_attention view-query-explorer
+    ```{view} 01_dot_product_attention view-unfinished-story
     ```
 
 shows a view of a chapter on another page: it names a notebook beside the page and one

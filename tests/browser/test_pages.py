@@ -131,20 +131,20 @@ def test_the_first_screen_holds_the_doors_and_a_live_view(watched, size):
     page.set_viewport_size({"width": size[0], "height": size[1]})
     page.goto(f"{watched.origin}/{PAGES[0]}.html")
     doors = page.locator(".doors a")
-    query = page.locator('.aos-view [data-control="query"]')
+    write = page.locator('.aos-view [data-control="write"]')
     assert doors.count() == 2
-    for one in [*doors.all(), query]:
+    for one in [*doors.all(), write]:
         box = one.bounding_box()
         assert box["y"] >= 0
         assert box["y"] + box["height"] <= size[1]
     drawing = page.locator(".aos-view svg").first.bounding_box()
-    assert size[1] - drawing["y"] > 0.9 * drawing["height"]
-    weight = page.locator('[data-value="weight 0"]')
-    before = weight.inner_text()
-    query.focus()
-    page.keyboard.press("ArrowUp")
+    assert size[1] - drawing["y"] > drawing["height"]
+    story = page.locator('.aos-view [data-value="text"]')
+    before = story.text_content()
+    write.focus()
+    page.keyboard.press("Enter")
     assert page.evaluate("scrollY") == 0
-    assert weight.inner_text() != before
+    assert story.text_content() == f"{before}y"
     assert watched.wrong == []
 
 
