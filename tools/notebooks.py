@@ -90,6 +90,7 @@ ANSWER = {
         "code_prompt_show": "Show the answer",
     },
 }
+SOLUTION = "a solution"
 MYST = re.compile(r"^\s*(```\{|:::+\s*\{)|\{[a-z:]+\}`", re.MULTILINE)
 ADDRESS = re.compile(r"\bat 0x[0-9a-f]{6,}")
 ABSOLUTE_PATH = re.compile(r"(?<![\w.:/])/(home|root|Users|usr|tmp|work|content)/\w")
@@ -114,7 +115,11 @@ def folded_part(cell):
     """What of a cell's code a fold hides, in words; None where it isn't folded."""
     if cell.id == SETUP_ID:
         return "the setup"
-    parts = {"solution": "a solution", "quiz": "the code of the question"}
+    parts = {
+        "solution": SOLUTION,
+        "pencil": SOLUTION,
+        "quiz": "the code of the question",
+    }
     return parts.get(cell.id.partition("-")[0])
 
 
@@ -124,7 +129,7 @@ def folded_metadata(cell):
     Of a solution, what it prints is folded, too: it is no verdict on the reader's code.
     """
     what = folded_part(cell)
-    whole = cell.id.startswith("solution-")
+    whole = what == SOLUTION
     hidden = ["source_hidden", "outputs_hidden"] if whole else ["source_hidden"]
     return {
         "jupyter": dict.fromkeys(hidden, True),

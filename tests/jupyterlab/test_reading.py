@@ -1,50 +1,52 @@
-"""A notebook that is only opened in JupyterLab: its views live, or show tables."""
+"""A notebook that is only opened in JupyterLab: its views live, or show tables.
+
+One notebook holds every view of the book, since opening costs more than looking.
+"""
 
 import html
 import re
-import shutil
 import time
 
+import nbformat
 import pytest
 
-from tests.book.test_notebooks import NUMBERED
+from tests.book.test_notebooks import NOTEBOOKS
 from tools import notebooks
 
 pytestmark = pytest.mark.slow
-every_chapter = pytest.mark.parametrize("path", NUMBERED, ids=lambda path: path.stem)
 
 
 @pytest.fixture(scope="module")
-def chapters(lab):
-    """The lab with each chapter twice: one that the reader trusts, and one not."""
-    for name in ("trusted", "untrusted"):
-        (lab.folder / name).mkdir()
-    for path in NUMBERED:
-        shutil.copy(path, lab.folder / "trusted")
-        notebook = notebooks.read(path)
-        # A signature is of the content, so that the copy above would vouch for this.
-        notebook.cells[0].source += " "
-        notebooks.write(lab.folder / "untrusted" / path.name, notebook)
-    lab.trust((lab.folder / "trusted").glob("*.ipynb"))
-    return lab
+def gallery():
+    """Every cell of the book that shows a view, with its stored output."""
+    shown = nbformat.v4.new_notebook(metadata=notebooks.METADATA)
+    for path in NOTEBOOKS:
+        for cell in notebooks.read(path).cells:
+            if list(notebooks.views_of(nbformat.v4.new_notebook(cells=[cell]))):
+                cell.id = f"view-{len(shown.cells)}"
+                shown.cells.append(cell)
+    assert len(shown.cells) > len(NOTEBOOKS)
+    return shown
 
 
-@every_chapter
-def test_views_are_alive_in_a_notebook_that_is_only_opened(chapters, path):
-    opened = chapters.open(f"trusted/{path.name}")
-    wanted = len(list(notebooks.views_of(notebooks.read(path))))
-    assert wanted > 0
+def test_views_are_alive_in_a_notebook_that_is_only_opened(lab, gallery):
+    notebooks.write(lab.folder / "trusted.ipynb", gallery)
+    lab.trust([lab.folder / "trusted.ipynb"])
+    opened = lab.open("trusted.ipynb")
+    wanted = len(list(notebooks.views_of(gallery)))
     assert len(opened.live_views(wanted)) == wanted
     opened.close()
 
 
-@every_chapter
-def test_a_notebook_that_is_not_trusted_shows_every_table(chapters, path):
-    texts = [data["text/html"] for data in notebooks.views_of(notebooks.read(path))]
+def test_a_notebook_that_is_not_trusted_shows_every_table(lab, gallery):
+    texts = [data["text/html"] for data in notebooks.views_of(gallery)]
     stored = re.findall(r"<table>.*?</table>", "\n".join(texts), re.DOTALL)
     missing = {letters(html.unescape(re.sub(r"<[^>]*>", "", one))) for one in stored}
     assert missing
-    opened = chapters.open(f"untrusted/{path.name}")
+    # A signature is of the content, so that the one above would vouch for this.
+    gallery.cells[0].source += " "
+    notebooks.write(lab.folder / "untrusted.ipynb", gallery)
+    opened = lab.open("untrusted.ipynb")
     deadline = time.monotonic() + 60
     while missing and time.monotonic() < deadline:
         missing -= set(map(letters, opened.walk("details[open] table")))

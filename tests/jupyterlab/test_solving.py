@@ -13,6 +13,9 @@ from tests.unit.test_checks import RIGHT, WRONG
 from tools import notebooks
 
 pytestmark = pytest.mark.slow
+# Between them: functions, classes, and several tasks in one cell. What a check says of
+# each exercise is tested without a browser.
+CHAPTERS = [path for path in NUMBERED if path.stem[:2] in ("04", "09")]
 
 
 def worksheet(notebook):
@@ -31,7 +34,7 @@ def attempt(solution, name):
     return f"{text.partition('RIGHT = {')[0]}\n\n{name} = {solution.__name__}"
 
 
-@pytest.mark.parametrize("path", NUMBERED, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
 def test_the_exercises_can_be_solved_in_jupyterlab(lab, path):
     notebooks.write(lab.folder / path.name, worksheet(notebooks.read(path)))
     opened = lab.open(path.name)
