@@ -1,12 +1,14 @@
 """Give pictures their words, and the sidebar a name that screen readers announce.
 
 A notebook keeps a picture's text alternative in the output's metadata, where JupyterLab
-and nbconvert look; MyST-NB reads only the cell's. The theme puts the logo and the
-search outside every landmark of the page.
+and nbconvert look; MyST-NB reads only the cell's. A drawing has its own, and becomes a
+part of the page, whose theme it then follows. The theme puts the logo and the search
+outside every landmark of the page.
 """
 
 import pathlib
 
+from docutils import nodes
 from myst_nb.core.render import NbElementRenderer
 
 PLAIN = '<div class="sidebar-primary-items__start'
@@ -23,13 +25,15 @@ def name_sidebar(app, error):
 
 
 def render_image_with_alt(self, data):
-    """Render as MyST-NB does, and take over the output's ``alt``."""
-    nodes = render_image(self, data)
+    """Render as MyST-NB does, and take over the output's ``alt``; put drawings in."""
+    if data.mime_type == "image/svg+xml":
+        return [nodes.raw("", data.string, format="html")]
+    rendered = render_image(self, data)
     alt = data.output_metadata.get(data.mime_type, {}).get("alt")
     if alt:
-        for node in nodes:
+        for node in rendered:
             node["alt"] = alt
-    return nodes
+    return rendered
 
 
 def setup(app):

@@ -306,8 +306,10 @@ def _cell_problems(cell):
         if output.output_type == "error" and "raises-exception" not in tags:
             yield f"an error: {output.ename}"
         data = output.get("data", {})
-        if "image/png" in data and not output.metadata.get("image/png", {}).get("alt"):
-            yield "a picture without a text alternative"
+        for kind in data:
+            words = output.get("metadata", {}).get(kind, {})
+            if kind.startswith("image/") and not words.get("alt"):
+                yield "a picture without a text alternative"
         text += output.get("text", "") + data.get("text/plain", "")
         text += data.get("text/html", "")
     if ADDRESS.search(text):

@@ -2,22 +2,19 @@
 
 Every function returns a ``Picture``, a matplotlib figure that shows itself when it is
 the last line of a cell and carries a text alternative. Colours come from the Okabe-Ito
-palette and mean the same everywhere. The ground is always light, so that a picture
-reads on light and on dark pages.
+palette and mean the same everywhere.
 """
 
-import base64
-import io
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import matplotlib.style
 import torch
 from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap
-from matplotlib.figure import Figure
-from PIL import Image
+from matplotlib.patches import Rectangle
 from torch import Tensor
+
+from helpers.notebook.picture import STYLE, Picture
 
 COLOURS = {
     "queries": "#0072B2",
@@ -25,8 +22,9 @@ COLOURS = {
     "values": "#009E73",
     "weights": "#CC79A7",
     "neutral": "#56B4E9",
-    "masked": "#D9D9D9",
+    "masked": "#8C8C8C",
 }
+STRONGEST = 0.6  # how opaque the largest number's cell is, so that the number is read
 MOST_TICKS = 10
 LINE_STYLES = (
     ("#0072B2", "o", "-"),
@@ -34,45 +32,6 @@ LINE_STYLES = (
     ("#009E73", "^", "-."),
     ("#CC79A7", "D", ":"),
 )
-STYLE = {
-    "font.size": 10,
-    "font.family": "DejaVu Sans",
-    "axes.titlesize": 11,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "figure.facecolor": "white",
-    "savefig.facecolor": "white",
-    "hatch.linewidth": 0.6,
-}
-DPI = 110
-
-
-class Picture(Figure):
-    """A matplotlib figure with a text alternative, shown without pyplot.
-
-    Args:
-        alt: what a reader who doesn't see the picture needs to know.
-        size: width and height in inches.
-    """
-
-    def __init__(self, alt: str, size: tuple[float, float]) -> None:
-        super().__init__(figsize=size, dpi=DPI, layout="constrained")
-        self.alt = alt
-
-    def __repr__(self) -> str:
-        return self.alt
-
-    def _repr_mimebundle_(
-        self, include: object = None, exclude: object = None
-    ) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
-        drawn, small = io.BytesIO(), io.BytesIO()
-        with matplotlib.style.context(["default", STYLE]):
-            self.savefig(drawn, format="png")
-        # A palette makes the file about a third as large.
-        Image.open(drawn).convert("RGB").quantize(128).save(small, "png", optimize=True)
-        image = base64.b64encode(small.getvalue()).decode("ascii")
-        data = {"image/png": image, "text/plain": repr(self)}
-        return data, {"image/png": {"alt": self.alt}}
 
 
 def heatmap(
@@ -93,8 +52,8 @@ def heatmap(
 
     Args:
         matrix: (T, S), or (N, T, S) for N panels on one colour scale. Colour runs
-            from white at zero to the role's colour at the largest magnitude, with the
-            opposite colour for the other sign.
+            from nothing at zero to the role's colour at the largest magnitude, with
+            the opposite colour for the other sign.
         title: one title, or one for each panel.
         rows: T labels.
         columns: S labels.
@@ -391,41 +350,21 @@ def _draw_cells(
 ) -> None:
     """Coloured cells with their numbers; masked ones grey and hatched."""
     opposite = COLOURS["keys" if role != "keys" else "queries"]
-    colours = LinearSegmentedColormap.from_list(
-        role, [opposite, "white", COLOURS[role]]
-    )
     T, S = panel.shape
     for i in range(T):
         for j in range(S):
             number = panel[i, j].item()
             seen = bool(allowed[i, j]) and abs(number) != float("inf")
-            ground = colours(0.5 + 0.5 * number / top) if seen else COLOURS["masked"]
-            axes.add_patch(
-                matplotlib.patches.Rectangle(
-                    (j - 0.5, i - 0.5),
-                    1,
-                    1,
-                    facecolor=ground,
-                    edgecolor="white" if seen else "#A6A6A6",
-                    hatch=None if seen else "///",
-                )
-            )
+            cell = Rectangle((j - 0.48, i - 0.48), 0.96, 0.96, linewidth=0)
+            if seen:
+                cell.set_facecolor(COLOURS[role] if number > 0 else opposite)
+                cell.set_alpha(STRONGEST * abs(number) / top)
+            else:
+                grey = COLOURS["masked"]
+                cell.set(facecolor=(grey, 0.4), edgecolor="black", hatch="///")
+            axes.add_patch(cell)
             text = f"{number:z.{decimals}f}"
-            red, green, blue, _ = matplotlib.colors.to_rgba(ground)
-            dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.45
-            box = (
-                None if seen else {"facecolor": "white", "edgecolor": "none", "pad": 1}
-            )
-            axes.text(
-                j,
-                i,
-                text,
-                ha="center",
-                va="center",
-                fontsize=9,
-                color="white" if dark else "black",
-                bbox=box,
-            )
+            axes.text(j, i, text, ha="center", va="center", fontsize=9)
     axes.set_xlim(-0.5, S - 0.5)
     axes.set_ylim(T - 0.5, -0.5)
     axes.spines[:].set_visible(False)
