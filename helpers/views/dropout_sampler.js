@@ -161,17 +161,21 @@ function shaded(number, attributes, ...children) {
   return h("td", { style: `${NARROW}; background-color: ${colour}`, ...attributes }, ...children);
 }
 
-/** The latest draw: dropped weights are hatched, the future is a plain 0. */
+/** A cell of the future, as in the other views. */
+function hidden(place) {
+  return h(
+    "td",
+    { style: `${NARROW}; background-color: var(--faint)`, class: "off", ...place },
+    "0",
+  );
+}
+
+/** The latest draw: the future is hatched, a dropped weight is a plain 0. */
 function oneDraw(caption, names, weights, numbers, off) {
   return grid(caption, names, weights, (weight, i, j) => {
     const place = { "data-value": `draw ${i} ${j}` };
-    if (weight === 0) return h("td", { style: NARROW, ...place }, "0");
-    if (off(i, j))
-      return h(
-        "td",
-        { style: `${NARROW}; background-color: var(--faint)`, class: "off", ...place },
-        "0",
-      );
+    if (weight === 0) return hidden(place);
+    if (off(i, j)) return h("td", { style: NARROW, "data-dropped": "", ...place }, "0");
     return shaded(numbers[i][j], place, fixed(numbers[i][j]));
   });
 }
@@ -180,7 +184,7 @@ function oneDraw(caption, names, weights, numbers, off) {
 function meanTable(caption, names, weights, numbers) {
   return grid(caption, names, weights, (weight, i, j) => {
     const place = { "data-value": `mean ${i} ${j}` };
-    if (weight === 0) return h("td", { style: NARROW, ...place }, "0");
+    if (weight === 0) return hidden(place);
     return shaded(
       numbers[i][j],
       {},

@@ -26,11 +26,8 @@ STRESSED = {
     "a low training loss can be memory",
     "a score of 0 is a score.",
     "before training, the weights mean nothing.",
-    "block lower triangular",
     "one character later",
     "the colour of the left box and the size of the right box",
-    "this way does not leak",
-    "this way leaks",
     "true = may attend",
 }
 # Terms that a chapter introduces by a shorter word than the glossary's.

@@ -56,17 +56,19 @@ def assert_shown(shown, weights, p, draws, seed=SEED):
     torch.testing.assert_close(read(shown, "mean"), mean, atol=0.0055, rtol=0)
     largest = float((mean - weights).abs().max())
     assert shown.number("difference") == pytest.approx(largest, abs=3e-4)
-    hatched = [
+    dropped = [
         [i, j] for i in range(T) for j in range(T) if weights[i, j] and not keep[i, j]
     ]
-    found = shown.page.locator(".live td.off").all()
+    found = shown.page.locator(".live td[data-dropped]").all()
     names = [cell.get_attribute("data-value") for cell in found]
-    assert names == [f"draw {i} {j}" for i, j in hatched]
+    assert names == [f"draw {i} {j}" for i, j in dropped]
+    future = int((weights == 0).sum())  # hatched beside the draw and beside the mean
+    assert shown.page.locator(".live td.off").count() == 2 * future
     captions = shown.page.locator(".live caption").all_inner_texts()
     assert captions[0] == f"Draw {draws:,}"
     assert f"Mean over {draws:,} draw" in captions[1]
     sentence = shown.value("sentence")
-    assert f"{len(hatched)} of 15 weights are dropped" in sentence
+    assert f"{len(dropped)} of 15 weights are dropped" in sentence
     lost = [NAMES[i] for i in range(T) if not now[i].any()]
     stated = re.search(r"Nothing is left in rows? (.*?)\.", sentence)
     assert ([] if stated is None else re.findall(r"\w+", stated[1])) == lost
@@ -96,7 +98,7 @@ def test_every_control_moves_the_draw_and_the_mean(show_views, weights):
         found = read(shown, name)
         torch.testing.assert_close(found, weights.double(), atol=0.0055, rtol=0)
     assert shown.number("difference") == 0
-    assert shown.page.locator(".live td.off").count() == 0
+    assert shown.page.locator(".live td[data-dropped]").count() == 0
     assert "In eval mode nothing is dropped" in shown.value("sentence")
     shown.choose("mode", "train")
     assert_shown(shown, weights, 0.3, 2005)
