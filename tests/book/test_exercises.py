@@ -6,7 +6,12 @@ import re
 import pytest
 
 from helpers import checks
-from tests.book.test_notebooks import NUMBERED, code, every_chapter
+from tests.book.test_notebooks import (
+    WITH_EXERCISES,
+    code,
+    every_chapter,
+    every_page_with_exercises,
+)
 from tools import notebooks
 
 PARTS = ["exercise", "stub", "check", "hint", "solution"]
@@ -58,7 +63,7 @@ def called(source):
     return re.findall(r"^checks\.(\w+)\((\w+)\)$", source, re.M)
 
 
-@every_chapter
+@every_page_with_exercises
 def test_a_chapter_has_two_to_four_exercises_of_five_cells(path):
     notebook = notebooks.read(path)
     found = exercises(notebook)
@@ -70,7 +75,7 @@ def test_a_chapter_has_two_to_four_exercises_of_five_cells(path):
         assert ids[start : start + 5] == [f"{part}-{slug}" for part in PARTS]
 
 
-@every_chapter
+@every_page_with_exercises
 def test_a_task_says_how_hard_it_is_and_how_long_it_takes(path):
     for number, cells in enumerate(exercises(notebooks.read(path)).values(), 1):
         heading, _, task = cells["exercise"].source.partition(f"### Exercise {number}:")
@@ -79,7 +84,7 @@ def test_a_task_says_how_hard_it_is_and_how_long_it_takes(path):
         assert re.search(r"^\*(Easy|Medium|Hard), about \d+ minutes\.\*$", task, re.M)
 
 
-@every_chapter
+@every_page_with_exercises
 def test_a_stub_and_its_solution_promise_the_same(path):
     for cells in exercises(notebooks.read(path)).values():
         stubs = definitions(cells["stub"].source, "my")
@@ -94,7 +99,7 @@ def test_a_stub_and_its_solution_promise_the_same(path):
             assert [*rest, methods] == stub, name
 
 
-@every_chapter
+@every_page_with_exercises
 def test_a_stub_is_not_attempted_and_a_solution_is_right(path):
     for cells in exercises(notebooks.read(path)).values():
         names = []
@@ -109,7 +114,7 @@ def test_a_stub_is_not_attempted_and_a_solution_is_right(path):
             assert f"✓ {given}: right." in printed(cells["solution"])
 
 
-@every_chapter
+@every_page_with_exercises
 def test_a_hint_and_a_solution_are_folded(path):
     for cells in exercises(notebooks.read(path)).values():
         hint = cells["hint"].source
@@ -122,7 +127,7 @@ def test_a_hint_and_a_solution_are_folded(path):
 def test_every_check_has_its_exercise():
     calls = [
         name
-        for path in NUMBERED
+        for path in WITH_EXERCISES
         for cells in exercises(notebooks.read(path)).values()
         for name, _ in called(cells["check"].source)
     ]

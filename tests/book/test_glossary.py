@@ -4,13 +4,19 @@ import re
 
 import pytest
 
-from tests.book.test_notebooks import CHAPTERS, NUMBERED, PROSE_NUMBER, markdown
+from tests.book.test_notebooks import (
+    CHAPTERS,
+    PROSE_NUMBER,
+    WITH_EXERCISES,
+    markdown,
+)
 from tools import notebooks
 
 TEXT = (CHAPTERS / "glossary.md").read_text(encoding="utf-8")
-# An entry's last line: a shape or unit where it has one, and its chapter.
+# An entry's last line: a shape or unit where it has one, and its chapter or page.
 LAST_LINE = re.compile(
-    r"  (?P<shape>.+\. )?\[Chapter (?P<number>\d+)\]\((?P<file>\d\d_\w+\.ipynb)\)\."
+    r"  (?P<shape>.+\. )?\[(?:Chapter (?P<number>\d+)|Backward, by hand)\]"
+    r"\((?P<file>\w+\.ipynb)\)\."
 )
 # What chapters print in bold without introducing a term: parts of a step, and stress.
 PARTS = re.compile(
@@ -84,7 +90,9 @@ def test_an_entry_says_what_it_is_and_names_its_chapter(terms, lines):
     assert 5 <= len(sentences[0].split()) <= 40
     found = LAST_LINE.fullmatch(last)
     assert found, last
-    assert found["file"].startswith(f"{int(found['number']):02}_")
+    number = found["number"]
+    start = f"{int(number):02}_" if number else "backward_by_hand"
+    assert found["file"].startswith(start)
 
 
 def test_terms_stand_in_alphabetical_order():
@@ -93,12 +101,12 @@ def test_terms_stand_in_alphabetical_order():
     assert len(set(TERMS)) == len(TERMS)
 
 
-def test_every_chapter_is_linked():
+def test_every_page_that_introduces_terms_is_linked():
     linked = {LAST_LINE.fullmatch(lines[-1])["file"] for _, lines in ENTRIES}
-    assert linked == {path.name for path in NUMBERED}
+    assert linked == {path.name for path in WITH_EXERCISES}
 
 
-@pytest.mark.parametrize("path", NUMBERED, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", WITH_EXERCISES, ids=lambda path: path.stem)
 def test_what_a_chapter_introduces_stands_in_the_glossary(path):
     prose = "\n".join(cell.source for cell in markdown(notebooks.read(path)))
     bold = re.findall(r"(?<!\*)\*\*([^*|]+)\*\*", re.sub(r"`[^`]*`", "", prose))

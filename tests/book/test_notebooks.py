@@ -23,12 +23,14 @@ NOTEBOOKS = sorted(CHAPTERS.glob("*.ipynb"))
 LARGEST_BYTES = 500_000
 LARGEST_BYTES_WITH_A_MODEL = 900_000  # its weights run in the page
 MOST_CELLS = 80
-# Chapters whose predictions are at most six, with the answers folded.
+# Pages whose predictions are at most six, with the answers folded.
 WITH_FOLDED_ANSWERS = {
     "01_dot_product_attention",
     "02_queries_keys_values",
+    "03_scaling",
     "04_causal_masking",
     "05_dropout",
+    "backward_by_hand",
 }
 READING = "<details><summary>What the answer says</summary>\n\n"
 LAST_PARTS = ["Check against PyTorch", "Exercises", "What to remember", "Sources"]
@@ -40,8 +42,14 @@ every_notebook = pytest.mark.parametrize(
 DRAFTS = [path for path in NOTEBOOKS if is_draft(notebooks.read(path))]
 WRITTEN = [path for path in NOTEBOOKS if re.match(r"\d\d_", path.name)]
 NUMBERED = [path for path in WRITTEN if path not in DRAFTS]
+# A reference page with predictions and exercises of its own.
+BACKWARD = CHAPTERS / "backward_by_hand.ipynb"
+WITH_EXERCISES = [*NUMBERED, BACKWARD]
 every_chapter = pytest.mark.parametrize(
     "path", NUMBERED, ids=[path.stem for path in NUMBERED]
+)
+every_page_with_exercises = pytest.mark.parametrize(
+    "path", WITH_EXERCISES, ids=[path.stem for path in WITH_EXERCISES]
 )
 every_chapter_and_draft = pytest.mark.parametrize(
     "path", WRITTEN, ids=[path.stem for path in WRITTEN]
@@ -93,7 +101,18 @@ def test_the_anatomy_of_a_chapter(path):
     assert path.stat().st_size <= largest
 
 
-@every_chapter
+def test_the_anatomy_of_the_page_on_gradients():
+    cells = notebooks.read(BACKWARD).cells
+    text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    assert re.findall(r"^# (.+)", text, re.M) == ["Backward, by hand"]
+    for part in ("**You will be able to**", "**Know first:**", "**Time:** about "):
+        assert part in cells[0].source
+    assert re.findall(r"^## (.+)", text, re.M)[-4:] == LAST_PARTS
+    assert len(cells) <= MOST_CELLS
+    assert BACKWARD.stat().st_size <= LARGEST_BYTES
+
+
+@every_page_with_exercises
 def test_predictions_are_few_and_their_answers_folded(path):
     cells = notebooks.read(path).cells
     folded = [c.id for c in cells if "hide-output" in c.metadata.get("tags", [])]
@@ -112,7 +131,7 @@ def test_predictions_are_few_and_their_answers_folded(path):
         assert following.startswith(READING), f"what {id_} says stands open"
 
 
-@every_chapter_and_draft
+@pytest.mark.parametrize("path", [*WRITTEN, BACKWARD], ids=lambda path: path.stem)
 def test_a_chapter_checks_itself_against_pytorch(path):
     notebook = notebooks.read(path)
     start = next(

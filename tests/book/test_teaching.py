@@ -6,7 +6,7 @@ import pytest
 
 from tests.book.test_book import TIME
 from tests.book.test_exercises import exercises
-from tests.book.test_notebooks import CHAPTERS, NUMBERED
+from tests.book.test_notebooks import BACKWARD, CHAPTERS, NUMBERED, WITH_EXERCISES
 from tools import notebooks
 
 TEXT = (CHAPTERS / "teaching.md").read_text(encoding="utf-8")
@@ -32,8 +32,9 @@ def minutes(path):
 
 
 def exercises_of(path):
-    """A chapter's exercises: difficulty, link to the chapter, name, minutes."""
-    link = f"[{int(path.name[:2])}]({path.name})"
+    """A page's exercises: difficulty, link to the page, name, minutes."""
+    name = "backward" if path == BACKWARD else int(path.name[:2])
+    link = f"[{name}]({path.name})"
     for cells in exercises(notebooks.read(path)).values():
         task = cells["exercise"].source
         name = re.search(r"^### Exercise \d: (.+)$", task, re.M)[1]
@@ -62,6 +63,8 @@ def test_the_table_of_minutes_says_what_the_chapters_say():
         link = f"[{int(path.name[:2])}]({path.name})"
         expected.append([link, *map(str, minutes(path)), str(len(quizzes))])
     assert found == expected
+    needed = "{} minutes and {} for its exercises".format(*minutes(BACKWARD))
+    assert f"[Backward, by hand]({BACKWARD.name}) takes {needed}" in TEXT
     museum = minutes(CHAPTERS / "bug_museum.ipynb")[0]
     assert f"[bug museum](bug_museum.ipynb) takes {museum} minutes" in TEXT
 
@@ -76,12 +79,12 @@ def test_the_needs_are_the_chapters_that_a_chapter_names():
 
 
 def test_the_table_of_exercises_says_what_the_chapters_say():
-    expected = [row for path in NUMBERED for row in exercises_of(path)]
+    expected = [row for path in WITH_EXERCISES for row in exercises_of(path)]
     expected.sort(key=lambda row: LEVELS.index(row[0]))
     assert rows(TEXT, "The exercises") == expected
 
 
-@pytest.mark.parametrize("path", NUMBERED, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", WITH_EXERCISES, ids=lambda path: path.stem)
 def test_a_chapter_says_how_long_its_exercises_take_together(path):
     assert minutes(path)[1] == sum(int(row[-1]) for row in exercises_of(path))
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from helpers.views.view import STORED
-from tests.book.test_notebooks import NUMBERED
+from tests.book.test_notebooks import NUMBERED, WITH_EXERCISES
 from tests.browser.watched import Watched
 from tools import notebooks
 
@@ -37,7 +37,7 @@ def exported(chromium, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", NUMBERED, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", WITH_EXERCISES, ids=lambda path: path.stem)
 def test_every_view_of_an_exported_chapter_is_alive(exported, path):
     page = exported(path)
     wanted = len(list(notebooks.views_of(notebooks.read(path))))

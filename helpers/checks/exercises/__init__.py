@@ -4,7 +4,7 @@ import importlib
 
 from helpers.checks.exercise import Exercise
 
-# In the order of the chapters.
+# In the order of the chapters, then of "Backward, by hand".
 NAMES = (
     "softmax",
     "context_by_loops",
@@ -12,8 +12,7 @@ NAMES = (
     "self_attention",
     "v1_from_v2",
     "scaled_weights",
-    "softmax_backward",
-    "attention_backward",
+    "slope",
     "causal_mask",
     "sliding_window_mask",
     "padding_mask",
@@ -37,6 +36,8 @@ NAMES = (
     "transformer_block",
     "block_parameters",
     "kv_cache_step",
+    "softmax_backward",
+    "attention_backward",
 )
 EXERCISES: dict[str, Exercise] = {
     name: importlib.import_module(f"{__name__}.{name}").EXERCISE for name in NAMES

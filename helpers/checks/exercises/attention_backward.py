@@ -1,4 +1,4 @@
-"""Exercise of chapter 3: the gradients of attention, by hand."""
+"""Exercise of the page "Backward, by hand": the gradients of attention."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Exercise of chapter 3: the gradient of softmax, by hand."""
+"""Exercise of the page "Backward, by hand": the gradient of softmax."""
 
 import torch
 

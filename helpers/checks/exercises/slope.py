@@ -1,0 +1,158 @@
+"""Exercise of chapter 3: the derivative of a loss by a difference of two scores."""
+
+import math
+
+import torch
+
+from helpers.checks.cases import Case, Mistake
+from helpers.checks.exercise import Exercise
+
+
+def _differences():
+    generator = torch.Generator().manual_seed(3)
+
+    def case(name, difference, D):
+        return Case(name, {"difference": difference, "D": D})
+
+    return [
+        case("one difference, D = 4", torch.tensor(-2.0), 4),
+        case("both scores are equal", torch.tensor([0.0]), 9),
+        case("from wrong to right, D = 2", torch.tensor([-4.0, -1.0, 1.0, 4.0]), 2),
+        case("D = 1", torch.tensor([-3.0, 0.5]), 1),
+        case("differences in the thousands", torch.tensor([-4000.0, 0.0, 4000.0]), 4),
+        case("a table, D = 64", 8 * torch.randn(5, 7, generator=generator), 64),
+    ]
+
+
+def _steps(difference, D):
+    """The weight and the three derivatives."""
+    weight = torch.sigmoid(difference / math.sqrt(D))
+    return weight, -2 * (1 - weight), weight * (1 - weight), 1 / math.sqrt(D)
+
+
+def _slope(difference, D):
+    _, loss_by_weight, weight_by_lead, lead_by_difference = _steps(difference, D)
+    return loss_by_weight * weight_by_lead * lead_by_difference
+
+
+def _without_division(difference, D):
+    return _slope(difference, 1)
+
+
+def _by_the_lead(difference, D):
+    return _slope(difference, D) * math.sqrt(D)
+
+
+def _added(difference, D):
+    return sum(_steps(difference, D)[1:])
+
+
+def _without_the_weight(difference, D):
+    _, loss_by_weight, _, last = _steps(difference, D)
+    return loss_by_weight * last
+
+
+def _without_the_loss(difference, D):
+    _, _, weight_by_lead, last = _steps(difference, D)
+    return weight_by_lead * last
+
+
+def _of_the_square(difference, D):
+    weight, _, weight_by_lead, last = _steps(difference, D)
+    return 2 * weight * weight_by_lead * last
+
+
+def _loss(difference, D):
+    return (1 - _steps(difference, D)[0]) ** 2
+
+
+def _overflowing(difference, D):
+    exponential = (difference / math.sqrt(D)).exp()
+    weight = exponential / (1 + exponential)
+    return -2 * (1 - weight) * weight * (1 - weight) / math.sqrt(D)
+
+
+EXERCISE = Exercise(
+    name="slope",
+    stub="my_slope(difference, D)",
+    asks=(
+        "a function of differences of two scores (...) and a width D that returns the "
+        "derivative of (1 - weight)² by each difference, where weight is softmax's "
+        "for the first of two scores that differ by difference / √D."
+    ),
+    returns={"slope": "(...), as the differences"},
+    reference=_slope,
+    cases=_differences,
+    mistakes=(
+        Mistake(
+            "the derivative by the lead",
+            _by_the_lead,
+            "Two of the three derivatives are there. The lead is the difference "
+            "divided by the root of D, so the lead's own derivative is 1 / √D.",
+        ),
+        Mistake(
+            "a difference that nothing divides",
+            _without_division,
+            "The difference is divided by the root of D before softmax: the weight "
+            "changes with that, and so does the last of the three derivatives.",
+        ),
+        Mistake(
+            "a last derivative of 1 / D",
+            lambda difference, D: _by_the_lead(difference, D) / D,
+            "The weight is right, with a division by √D; the derivative of that "
+            "division is 1 / √D.",
+        ),
+        Mistake(
+            "a last derivative of √D",
+            lambda difference, D: _by_the_lead(difference, D) * math.sqrt(D),
+            "If a number is divided, a change of it is divided too: the last "
+            "derivative is 1 / √D.",
+        ),
+        Mistake(
+            "the right size with the other sign",
+            lambda difference, D: -_slope(difference, D),
+            "When the difference grows, the weight of the right word grows and the "
+            "loss falls. So the derivative is negative.",
+        ),
+        Mistake(
+            "a square without its 2",
+            lambda difference, D: _slope(difference, D) / 2,
+            "The derivative of (1 - weight)² by the weight is -2 (1 - weight).",
+        ),
+        Mistake(
+            "three derivatives that are added",
+            _added,
+            "Derivatives along a way are multiplied: what one step halves and the "
+            "next one triples comes out as one and a half times.",
+        ),
+        Mistake(
+            "a chain without softmax",
+            _without_the_weight,
+            "The lead moves the weight, and how much depends on where softmax stands: "
+            "weight (1 - weight) is missing from the product.",
+        ),
+        Mistake(
+            "a chain without the loss",
+            _without_the_loss,
+            "That is how the weight changes. How the loss changes with the weight, "
+            "-2 (1 - weight), is missing from the product.",
+        ),
+        Mistake(
+            "the derivative of weight² in place of (1 - weight)²",
+            _of_the_square,
+            "The loss is 0 when the weight is 1: what is squared is 1 - weight.",
+        ),
+        Mistake(
+            "the loss in place of its derivative",
+            _loss,
+            "That says how wrong the result is. Asked is how much this would change "
+            "with the difference.",
+        ),
+        Mistake(
+            "an exponential that overflows",
+            _overflowing,
+            "In float32, the exponential of more than 88 is infinite, and infinity "
+            "over infinity is not a number. torch.sigmoid survives any size.",
+        ),
+    ),
+)
