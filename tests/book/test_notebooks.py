@@ -24,7 +24,11 @@ LARGEST_BYTES = 500_000
 LARGEST_BYTES_WITH_A_MODEL = 900_000  # its weights run in the page
 MOST_CELLS = 80
 # Chapters whose predictions are at most six, with the answers folded.
-WITH_FOLDED_ANSWERS = {"01_dot_product_attention", "02_queries_keys_values"}
+WITH_FOLDED_ANSWERS = {
+    "01_dot_product_attention",
+    "02_queries_keys_values",
+    "07_cross_attention",
+}
 READING = "<details><summary>What the answer says</summary>\n\n"
 LAST_PARTS = ["Check against PyTorch", "Exercises", "What to remember", "Sources"]
 LINK = re.compile(r"\]\(([^)\s]+)\)")
