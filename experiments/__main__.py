@@ -4,4 +4,4 @@ import sys
 
 from experiments.running import main
 
-sys.exit(main(["ladder", "context_lengths", "shakespeare"]))
+sys.exit(main(["alignments", "ladder", "context_lengths", "shakespeare"]))

@@ -423,8 +423,8 @@ class MultiHeadAttention(nn.Module):
 class CrossAttention(nn.Module):
     """Attention with many heads from one sequence to another, the memory.
 
-    The memory comes in as the argument ``context``, the name it has in chapter 7;
-    everywhere else in this module, a context is what the weights have averaged.
+    The memory comes in as the argument ``context``; everywhere else in this module, a
+    context is what the weights have averaged.
 
     Args:
         d_query: width of a token of ``x``, which asks.

@@ -5,7 +5,7 @@ import pathlib
 from typing import Any
 
 FOLDER = pathlib.Path(__file__).resolve().parent
-NAMES = ("ladder", "context_lengths", "shakespeare")
+NAMES = ("alignments", "ladder", "context_lengths", "shakespeare")
 
 
 def path(name: str) -> pathlib.Path:

@@ -30,6 +30,7 @@ WITH_FOLDED_ANSWERS = {
     "03_scaling",
     "04_causal_masking",
     "05_dropout",
+    "07_cross_attention",
     "backward_by_hand",
 }
 READING = "<details><summary>What the answer says</summary>\n\n"

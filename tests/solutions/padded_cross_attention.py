@@ -17,13 +17,13 @@ def padded_by_masked_fill(queries, keys, values, lengths):
 def padded_by_loops(queries, keys, values, lengths):
     B, T, D = queries.shape
     weights = torch.zeros(B, T, keys.shape[1])
-    attended = torch.zeros(B, T, values.shape[2])
+    context = torch.zeros(B, T, values.shape[2])
     for b, length in enumerate(lengths.tolist()):
         for t in range(T):
             scores = keys[b, :length] @ queries[b, t] / math.sqrt(D)
             weights[b, t, :length] = torch.softmax(scores, dim=0)
-            attended[b, t] = weights[b, t, :length] @ values[b, :length]
-    return attended, weights
+            context[b, t] = weights[b, t, :length] @ values[b, :length]
+    return context, weights
 
 
 def padded_by_addition(queries, keys, values, lengths):
@@ -38,10 +38,10 @@ def padded_by_addition(queries, keys, values, lengths):
 def padded_by_pytorch(queries, keys, values, lengths):
     mask = torch.arange(keys.shape[1]).expand(len(lengths), 1, -1)
     mask = mask < lengths.view(-1, 1, 1)
-    attended = F.scaled_dot_product_attention(queries, keys, values, attn_mask=mask)
+    context = F.scaled_dot_product_attention(queries, keys, values, attn_mask=mask)
     eye = torch.eye(keys.shape[1]).expand(len(lengths), -1, -1)
     weights = F.scaled_dot_product_attention(queries, keys, eye, attn_mask=mask)
-    return attended, weights
+    return context, weights
 
 
 def padded_by_cutting(queries, keys, values, lengths):
@@ -190,8 +190,8 @@ WRONG = [
     (padded_on_the_queries, "a mask that hides queries instead of keys"),
     (padded_one_too_many, "a mask that opens one row of filler"),
     (padded_one_too_few, "a mask that hides the last real key"),
-    (padded_like_the_first, "the first context's mask for all"),
-    (padded_like_the_longest, "the longest context's mask for all"),
+    (padded_like_the_first, "the first memory's mask for all"),
+    (padded_like_the_longest, "the longest memory's mask for all"),
     (padded_without_the_axis, "a mask without an axis for the queries"),
     (padded_values_only, "values zeroed, weights kept"),
     (

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from experiments import context_lengths, ladder, running, shakespeare
+from experiments import alignments, context_lengths, ladder, running, shakespeare
 from helpers.recorded import results
 from helpers.text import corpus
 from helpers.text.little_world import LittleWorld
@@ -55,6 +55,29 @@ def test_what_was_recorded_covers_every_variant():
     assert list(results.read("ladder")) == list(ladder.LADDER)
     lengths = map(str, context_lengths.CONTEXT_LENGTHS)
     assert list(results.read("context_lengths")) == list(lengths)
+    recorded = results.read("alignments")
+    assert list(recorded) == list(alignments.VARIANTS)
+    for of_variant in recorded.values():
+        assert list(of_variant) == [str(rate) for rate in alignments.RATES]
+
+
+def test_two_heads_share_the_two_tasks_between_them_from_every_seed():
+    for of_rate in results.read("alignments")["two heads"].values():
+        first, second = of_rate["200"]["pointing"].values()
+        start, end = alignments.TASKS
+        pairs = [*zip(first[start], second[end], strict=True)]
+        pairs += zip(first[end], second[start], strict=True)
+        assert sum(min(pair) > 0.99 for pair in pairs) == len(alignments.SEEDS)
+
+
+def test_a_seed_learns_beside_others_what_it_learns_alone():
+    alone, beside = (
+        alignments.run(running.Size(steps=3, stories=0, variants=some, characters=0))
+        for some in (1, 2)
+    )
+    of_both = dict(flattened(beside["two heads"]))
+    for path, numbers in flattened(alone["two heads"]):
+        assert numbers == pytest.approx(of_both[path][:1], abs=0.01), path
 
 
 def test_no_recorded_loss_is_below_the_floor():
@@ -95,5 +118,7 @@ def test_without_a_text_its_record_stays(tmp_path, monkeypatch, capsys):
 
 @pytest.mark.parametrize("function", [results.read, results.path])
 def test_an_unknown_experiment_is_named(function):
-    with pytest.raises(ValueError, match=r"name must be one of ladder, .*got 'depth'"):
+    with pytest.raises(
+        ValueError, match=r"name must be one of alignments, .*got 'depth'"
+    ):
         function("depth")

@@ -17,19 +17,19 @@ def _two_sequences():
     def draw(*shape):
         return torch.randn(*shape, generator=generator)
 
-    def case(name, B, T, S, d_query, d_context, D, D_v, size=1.0):
+    def case(name, B, T, S, d_query, d_memory, D, D_v, size=1.0):
         arguments = {
             "x": size * draw(B, T, d_query),
-            "context": size * draw(B, S, d_context),
+            "memory": size * draw(B, S, d_memory),
             "W_query": draw(d_query, D),
-            "W_key": draw(d_context, D),
-            "W_value": draw(d_context, D_v),
+            "W_key": draw(d_memory, D),
+            "W_value": draw(d_memory, D_v),
         }
         return Case(name, arguments)
 
     by_hand = {
         "x": torch.tensor([[[1.0, 0.0], [0.0, 2.0]]]),
-        "context": torch.tensor([[[1.0, 1.0], [0.0, 3.0]]]),
+        "memory": torch.tensor([[[1.0, 1.0], [0.0, 3.0]]]),
         "W_query": torch.tensor([[1.0, 0.0], [0.0, 1.0]]),
         "W_key": torch.tensor([[1.0, 0.0], [1.0, 1.0]]),
         "W_value": torch.tensor([[2.0], [1.0]]),
@@ -54,22 +54,22 @@ def _attend(queries, keys, values, scale=None, dim=-1, mask=None):
     return weights @ values, weights
 
 
-def _cross(x, context, W_query, W_key, W_value):
-    queries, keys, values = x @ W_query, context @ W_key, context @ W_value
+def _cross(x, memory, W_query, W_key, W_value):
+    queries, keys, values = x @ W_query, memory @ W_key, memory @ W_value
     return attention.scaled_dot_product_attention(queries, keys, values)
 
 
 def _from(choose, **options):
-    """Cross-attention whose queries, keys and values come from ``choose(x, context)``.
+    """Cross-attention whose queries, keys and values come from ``choose(x, memory)``.
 
     Options are those of _attend; a function among them gets the same two sequences.
     """
 
-    def attend(x, context, W_query, W_key, W_value):
-        asks, says, hands_over = choose(x, context)
+    def attend(x, memory, W_query, W_key, W_value):
+        asks, says, hands_over = choose(x, memory)
         parts = (asks @ W_query, says @ W_key, hands_over @ W_value)
         given = {
-            name: value(x, context) if callable(value) else value
+            name: value(x, memory) if callable(value) else value
             for name, value in options.items()
         }
         return _attend(*parts, **given)
@@ -77,60 +77,60 @@ def _from(choose, **options):
     return attend
 
 
-def _roles(x, context):
-    return x, context, context
+def _roles(x, memory):
+    return x, memory, memory
 
 
-def _unprojected(x, context, W_query, W_key, W_value):
-    return _attend(x @ W_query, context @ W_key, context)
+def _unprojected(x, memory, W_query, W_key, W_value):
+    return _attend(x @ W_query, memory @ W_key, memory)
 
 
-def _scaled_by_d(x, context, W_query, W_key, W_value):
-    queries, keys, values = x @ W_query, context @ W_key, context @ W_value
+def _scaled_by_d(x, memory, W_query, W_key, W_value):
+    queries, keys, values = x @ W_query, memory @ W_key, memory @ W_value
     return _attend(queries, keys, values, scale=keys.shape[-1])
 
 
 EXERCISE = Exercise(
     name="cross_attention",
-    stub="my_cross_attention(x, context, W_query, W_key, W_value)",
+    stub="my_cross_attention(x, memory, W_query, W_key, W_value)",
     asks=(
-        "a function of (B, T, d_query) tokens that ask, (B, S, d_context) tokens that "
-        "answer, and three matrices (d_query, D), (d_context, D) and (d_context, D_v), "
+        "a function of (B, T, d_query) tokens that ask, (B, S, d_memory) tokens that "
+        "answer, and three matrices (d_query, D), (d_memory, D) and (d_memory, D_v), "
         "that returns the averaged values (B, T, D_v) and the weights (B, T, S)."
     ),
-    returns={"attended": "(B, T, D_v)", "weights": "(B, T, S)"},
+    returns={"context": "(B, T, D_v)", "weights": "(B, T, S)"},
     reference=_cross,
     cases=_two_sequences,
     mistakes=(
         Mistake(
             "keys made from x",
-            _from(lambda x, context: (x, x, context)),
-            "The keys describe what can be asked, and that is the context: S keys, "
-            "each from a row that is d_context wide.",
+            _from(lambda x, memory: (x, x, memory)),
+            "The keys describe what can be asked, and that is the memory: S keys, "
+            "each from a row that is d_memory wide.",
         ),
         Mistake(
             "values made from x",
-            _from(lambda x, context: (x, context, x)),
-            "The values are what the context hands over, a value for each of the S "
+            _from(lambda x, memory: (x, memory, x)),
+            "The values are what the memory hands over, a value for each of the S "
             "keys. x only asks.",
         ),
         Mistake(
             "self-attention of x",
-            _from(lambda x, context: (x, x, x)),
-            "The context never enters. x makes the queries, the context makes the "
+            _from(lambda x, memory: (x, x, x)),
+            "The memory never enters. x makes the queries, the memory makes the "
             "keys and the values.",
         ),
         Mistake(
-            "self-attention of the context",
-            _from(lambda x, context: (context, context, context)),
-            "x never enters. x makes the queries, the context makes the keys and the "
+            "self-attention of the memory",
+            _from(lambda x, memory: (memory, memory, memory)),
+            "x never enters. x makes the queries, the memory makes the keys and the "
             "values.",
         ),
         Mistake(
-            "x and the context with their roles exchanged",
-            _from(lambda x, context: (context, x, x)),
+            "x and the memory with their roles exchanged",
+            _from(lambda x, memory: (memory, x, x)),
             "x asks, so there is one row for each of its T tokens. In yours the "
-            "context asks.",
+            "memory asks.",
         ),
         Mistake(
             "softmax over the queries",
@@ -151,32 +151,32 @@ EXERCISE = Exercise(
         ),
         Mistake(
             "scores divided by the square root of d_query",
-            _from(_roles, scale=lambda x, context: math.sqrt(x.shape[-1])),
+            _from(_roles, scale=lambda x, memory: math.sqrt(x.shape[-1])),
             "A score is a sum over the D features of a query and a key. How wide the "
-            "tokens were before, d_query or d_context, has no part in it.",
+            "tokens were before, d_query or d_memory, has no part in it.",
         ),
         Mistake(
-            "scores divided by the square root of d_context",
-            _from(_roles, scale=lambda x, context: math.sqrt(context.shape[-1])),
+            "scores divided by the square root of d_memory",
+            _from(_roles, scale=lambda x, memory: math.sqrt(memory.shape[-1])),
             "A score is a sum over the D features of a query and a key. How wide the "
-            "tokens were before, d_query or d_context, has no part in it.",
+            "tokens were before, d_query or d_memory, has no part in it.",
         ),
         Mistake(
             "cross-attention with a causal mask",
             _from(
                 _roles,
-                mask=lambda x, context: (
-                    torch.ones(x.shape[1], context.shape[1]).tril().bool()
+                mask=lambda x, memory: (
+                    torch.ones(x.shape[1], memory.shape[1]).tril().bool()
                 ),
             ),
-            "The context is there as a whole before anyone asks: each asker may attend "
-            "to all of it. Place t in x and place t in the context have nothing to do "
+            "The memory is there as a whole before anyone asks: each asker may attend "
+            "to all of it. Place t in x and place t in the memory have nothing to do "
             "with each other.",
         ),
         Mistake(
-            "context rows averaged without W_value",
+            "memory rows averaged without W_value",
             _unprojected,
-            "The weights are right, but they average the rows of the context. The "
+            "The weights are right, but they average the rows of the memory. The "
             "values are these rows times W_value.",
         ),
     ),

@@ -1,4 +1,4 @@
-"""An exercise of chapter 7: cross-attention to contexts of different lengths."""
+"""An exercise of chapter 7: cross-attention to memories of different lengths."""
 
 import math
 
@@ -37,10 +37,10 @@ def _padded_batches():
         "keys": torch.tensor([[[60.0], [60.01], [FILLER]]]),
     }
     return [
-        Case("one context with a row of filler", by_hand),
-        case("one context, all of it real", 2, 3, 2, 2, [3]),
-        case("two contexts, the second one shorter", 1, 2, 4, 1, [2, 1]),
-        case("as many contexts as askers", 2, 3, 4, 2, [1, 3]),
+        Case("one memory with a row of filler", by_hand),
+        case("one memory, all of it real", 2, 3, 2, 2, [3]),
+        case("two memories, the second one shorter", 1, 2, 4, 1, [2, 1]),
+        case("as many memories as askers", 2, 3, 4, 2, [1, 3]),
         case("filler of zeros", 3, 4, 4, 3, [2, 4], filler=0.0),
         case("sizes that all differ", 5, 7, 4, 2, [4, 7, 1]),
         case("as many askers as keys", 4, 4, 2, 3, [3, 1], filler=0.5),
@@ -114,7 +114,7 @@ EXERCISE = Exercise(
         "how many of the S keys are real in each sequence, (B,), that returns the "
         "averaged values (B, T, D_v) and the weights (B, T, S), 0 at the filler."
     ),
-    returns={"attended": "(B, T, D_v)", "weights": "(B, T, S)"},
+    returns={"context": "(B, T, D_v)", "weights": "(B, T, S)"},
     reference=_reference,
     cases=_padded_batches,
     mistakes=(
@@ -137,38 +137,38 @@ EXERCISE = Exercise(
                     torch.arange(queries.shape[1])[:, None] < lengths[:, None, None]
                 )
             ),
-            "The lengths are those of the contexts: they say which keys are real. The "
+            "The lengths are those of the memories: they say which keys are real. The "
             "mask's last axis is S, and its axis for the queries is 1.",
         ),
         Mistake(
             "a mask that opens one row of filler",
             _with_mask(lambda queries, keys, lengths: _real(keys, lengths, 1)),
-            "Positions count from 0: a context of length 2 has keys at 0 and 1, and "
+            "Positions count from 0: a memory of length 2 has keys at 0 and 1, and "
             "position 2 is filler.",
         ),
         Mistake(
             "a mask that hides the last real key",
             _with_mask(lambda queries, keys, lengths: _real(keys, lengths, -1)),
-            "Positions count from 0: a context of length 2 has keys at 0 and 1. With "
+            "Positions count from 0: a memory of length 2 has keys at 0 and 1. With "
             "length 1 yours has nothing left, and softmax gives NaN.",
         ),
         Mistake(
-            "the first context's mask for all",
+            "the first memory's mask for all",
             _with_mask(lambda queries, keys, lengths: _real(keys, lengths[:1])),
-            "Each context has its own length, so the mask has a row for each: "
+            "Each memory has its own length, so the mask has a row for each: "
             "(B, 1, S).",
         ),
         Mistake(
-            "the longest context's mask for all",
+            "the longest memory's mask for all",
             _with_mask(lambda queries, keys, lengths: _real(keys, lengths.max()[None])),
-            "Each context has its own length, so the mask has a row for each: "
+            "Each memory has its own length, so the mask has a row for each: "
             "(B, 1, S).",
         ),
         Mistake(
             "a mask without an axis for the queries",
             _with_mask(lambda queries, keys, lengths: _real(keys, lengths)[:, 0]),
             "(B, S) meets scores of shape (B, T, S) as (1, B, S). Where B equals T, "
-            "each asker gets the mask of another context; else it is an error.",
+            "each asker gets the mask of another memory; else it is an error.",
         ),
         Mistake(
             "values zeroed, weights kept",
