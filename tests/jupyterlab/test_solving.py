@@ -31,7 +31,7 @@ def worksheet(notebook):
 def attempt(solution, name):
     """A solution as a reader might paste it into the cell of a stub."""
     text = pathlib.Path(inspect.getsourcefile(solution)).read_text(encoding="utf-8")
-    return f"{text.partition('RIGHT = {')[0]}\n\n{name} = {solution.__name__}"
+    return f"{text.partition('RIGHT = ')[0]}\n\n{name} = {solution.__name__}"
 
 
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
