@@ -33,7 +33,6 @@ STRESSED = {
     "a score of 0 is a score.",
     "before training, the weights mean nothing.",
     "one character later",
-    "the colour of the left box and the size of the right box",
     "true = may attend",
 }
 # Terms that a chapter introduces by a shorter word than the glossary's.

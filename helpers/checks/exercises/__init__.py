@@ -23,6 +23,7 @@ NAMES = (
     "split_heads",
     "merge_heads",
     "count_parameters",
+    "two_heads",
     "multi_head_from_heads",
     "heads_from_multi_head",
     "cross_attention",

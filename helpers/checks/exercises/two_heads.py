@@ -1,0 +1,242 @@
+"""Exercise of chapter 6: two heads by design."""
+
+import torch
+import torch.nn.functional as F
+
+from helpers import attention
+from helpers.checks.cases import Case, Mistake
+from helpers.checks.comparing import sort_of
+from helpers.checks.exercise import Exercise
+from helpers.checks.stubs import attempted
+
+FITTING = "matrices of the shapes (C, H D), (C, H D), (C, H vocab_size)"
+SHARP = 200.0
+
+
+def _sentences():
+    cases = []
+    for name, vocab_size, context_length, ids in (
+        ("two words", 3, 2, [1, 0]),
+        ("three words", 4, 3, [2, 0, 1]),
+        ("a sentence shorter than the context", 4, 6, [3, 1, 0]),
+        ("words that come twice", 3, 5, [1, 1, 0, 2, 1]),
+        ("one word", 2, 3, [1]),
+        ("twelve words", 5, 12, [4, 0, 3, 3, 1, 2, 0, 4, 1, 1, 2, 3]),
+    ):
+        sizes = {"vocab_size": vocab_size, "context_length": context_length}
+        cases.append(Case(name, {**sizes, "ids": torch.tensor(ids)}))
+    return cases
+
+
+def _designed(vocab_size, context_length, *, looks, factor=SHARP, handed=(True, True)):
+    """Heads whose position t looks for position ``looks[h](t)``."""
+    V, P = vocab_size, context_length
+    W_query, W_key = torch.zeros(2, V + P, 2 * P).unbind()
+    W_value = torch.zeros(V + P, 2 * V)
+    for h, look in enumerate(looks):
+        W_key[V:, h * P : (h + 1) * P] = torch.eye(P)
+        W_value[:V, h * V : (h + 1) * V] = handed[h] * torch.eye(V)
+        for t in range(P):
+            if 0 <= look(t) < P:
+                W_query[V + t, h * P + look(t)] = factor
+    return W_query, W_key, W_value
+
+
+def _before(t):
+    return t - 1
+
+
+def _itself(t):
+    return t
+
+
+def _first(t):
+    return 0
+
+
+def _two_heads(vocab_size, context_length):
+    return _designed(vocab_size, context_length, looks=(_before, _first))
+
+
+def _looking(*looks, **options):
+    return lambda V, P: _designed(V, P, looks=looks, **options)
+
+
+def _exchanged(vocab_size, context_length):
+    W_query, W_key, W_value = _two_heads(vocab_size, context_length)
+    return W_key, W_query, W_value
+
+
+def _interleaved(vocab_size, context_length):
+    return [
+        W.unflatten(1, (2, -1)).transpose(1, 2).flatten(1)
+        for W in _two_heads(vocab_size, context_length)
+    ]
+
+
+def _handing_over_positions(vocab_size, context_length):
+    V, P = vocab_size, context_length
+    W_query, W_key, _ = _two_heads(V, P)
+    W_value = torch.zeros(V + P, 2 * V)
+    W_value[V:] = torch.eye(P, V).repeat(1, 2)
+    return W_query, W_key, W_value
+
+
+def _looking_for_words(vocab_size, context_length):
+    V, P = vocab_size, context_length
+    W = torch.zeros(V + P, 2 * V)
+    W[:V] = torch.eye(V).repeat(1, 2)
+    return SHARP * W, W, W
+
+
+def _sort(found, vocab_size, context_length):
+    if not isinstance(found, (list, tuple)):
+        return sort_of(found)
+    if len(found) != 3:
+        return f"{sort_of(found)} of {len(found)}"
+    if not all(isinstance(W, torch.Tensor) for W in found):
+        return f"three things: {', '.join(sort_of(W) for W in found)}"
+    shapes = [tuple(W.shape) for W in found]
+    C, wide = vocab_size + context_length, 2 * vocab_size
+    if all(len(shape) == 2 and shape[0] == C for shape in shapes):
+        (_, asking), (_, answering), (_, handed) = shapes
+        if asking == answering and asking % 2 == 0 < asking and handed == wide:
+            return FITTING
+    return f"matrices of the shapes {', '.join(map(str, shapes))}"
+
+
+def _use(build, vocab_size, context_length, ids):
+    found = attempted(build(vocab_size, context_length))
+    sort = _sort(found, vocab_size, context_length)
+    if sort != FITTING:
+        return _facts(sort)
+    T = len(ids)
+    places = torch.eye(context_length)[:T]
+    x = torch.cat([F.one_hot(ids, vocab_size).float(), places], dim=-1)
+    parts = [attention.split_heads((x @ W.float())[None], 2) for W in found]
+    context, weights = attention.scaled_dot_product_attention(
+        *parts, mask=attention.causal_mask(T)
+    )
+    return _facts(sort, weights[0], attention.merge_heads(context)[0])
+
+
+def _facts(sort, weights=None, context=None):
+    """Rounded, so that every sharp design gives the same."""
+    shown = [
+        None if one is None else one.round(decimals=2) for one in (weights, context)
+    ]
+    return {"result": sort, "weights": shown[0], "context": shown[1]}
+
+
+EXERCISE = Exercise(
+    name="two_heads",
+    stub="my_two_heads(vocab_size, context_length)",
+    asks=(
+        "a function of two sizes that returns W_query, W_key and W_value of two heads. "
+        "Head 0 looks at the word before, head 1 at the first word, and both hand over "
+        "which word it is."
+    ),
+    returns={"weights": "(H, T, T)", "context": "(T, H vocab_size)"},
+    reference=_two_heads,
+    cases=_sentences,
+    run=_use,
+    mistakes=(
+        Mistake(
+            "heads in each other's places",
+            _looking(_first, _before),
+            "Head 0 has the left half of the columns, and looks at the word before; "
+            "the right half belongs to head 1.",
+        ),
+        Mistake(
+            "weights that aren't sharp",
+            _looking(_before, _first, factor=1.0),
+            "Each head prefers the right word, but a score of 1 is hardly more than a "
+            "score of 0, and is divided by the root of D besides. Multiply the "
+            "queries, or the keys, by a large number.",
+        ),
+        Mistake(
+            "weights that aren't sharp",
+            _looking(_before, _first, factor=10.0),
+            "Each head prefers the right word, but the score is divided by the root "
+            "of D, and many zeros together get a share. Take a larger factor.",
+        ),
+        Mistake(
+            "a head 0 that looks at its own word",
+            _looking(_itself, _first),
+            "Position t finds the key of position t. The query of position t must "
+            "match the key of position t - 1: shift one of the two.",
+        ),
+        Mistake(
+            "a head 0 that looks one word ahead",
+            _looking(lambda t: t + 1, _first),
+            "The shift goes the wrong way: position t asks for position t + 1, which "
+            "the mask hides, so the weight is shared among all that is left.",
+        ),
+        Mistake(
+            "a head 0 that looks two words back",
+            _looking(lambda t: t - 2, _first),
+            "Position t finds position t - 2. A shift by one is enough; it stands in "
+            "the queries or in the keys, not in both.",
+        ),
+        Mistake(
+            "a head 1 that looks at its own word",
+            _looking(_before, _itself),
+            "In head 1 each position finds itself. The query is to be the same at all "
+            "positions: it asks for position 0.",
+        ),
+        Mistake(
+            "two heads that look at the word before",
+            _looking(_before, _before),
+            "Both halves ask for position t - 1. In head 1, all positions ask for "
+            "position 0.",
+        ),
+        Mistake(
+            "two heads that look at the first word",
+            _looking(_first, _first),
+            "Both halves ask for position 0. In head 0, position t asks for position "
+            "t - 1.",
+        ),
+        Mistake(
+            "scores of the wrong sign",
+            _looking(_before, _first, factor=-SHARP),
+            "The right word gets by far the lowest score. The factor is to be "
+            "positive.",
+        ),
+        Mistake(
+            "queries and keys exchanged",
+            _exchanged,
+            "W_query holds what a word looks for, W_key what it can be found by. "
+            "Yours find what they should be found by.",
+        ),
+        Mistake(
+            "matrices whose columns take the heads in turn",
+            _interleaved,
+            "The columns are cut in blocks: the left half is head 0, the right half "
+            "is head 1.",
+        ),
+        Mistake(
+            "values that hand over positions",
+            _handing_over_positions,
+            "The weights are right, but W_value reads the columns of the positions. "
+            "Which word it is stands in the first vocab_size columns.",
+        ),
+        Mistake(
+            "values for head 0 alone",
+            _looking(_before, _first, handed=(True, False)),
+            "Head 1 looks at the right word, and hands over zeros. Each head has "
+            "vocab_size columns of W_value.",
+        ),
+        Mistake(
+            "values for head 1 alone",
+            _looking(_before, _first, handed=(False, True)),
+            "Head 0 looks at the right word, and hands over zeros. Each head has "
+            "vocab_size columns of W_value.",
+        ),
+        Mistake(
+            "heads that look for their own word",
+            _looking_for_words,
+            "Queries and keys are made of the words, so each word finds itself. "
+            "Where a word stands is in the last context_length columns.",
+        ),
+    ),
+)
