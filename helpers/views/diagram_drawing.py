@@ -51,8 +51,8 @@ STYLE = """
 }
 .aos-diagram .tip { fill: currentColor; fill-opacity: 0.75; }
 .aos-diagram .pill { fill: none; stroke: currentColor; stroke-opacity: 0.45; }
-.aos-diagram .card { fill: none; stroke: none; }
-.aos-diagram .new .card {
+.aos-diagram .hull { fill: none; stroke: none; }
+.aos-diagram .new .hull {
   fill: currentColor; fill-opacity: 0.06; stroke: currentColor; stroke-opacity: 0.55;
 }
 .aos-diagram .old .cells { opacity: 0.65; }
@@ -119,7 +119,7 @@ def _legend(layout: Layout) -> str:
 def _draw_part(part: Part) -> str:
     width, height = part.size
     pieces = [
-        f'<rect class="card" x="{part.x - 7}" y="{part.y - 6}" width="{width + 14}" '
+        f'<rect class="hull" x="{part.x - 7}" y="{part.y - 6}" width="{width + 14}" '
         f'height="{height + 12}" rx="6"/>',
         _draw_cells(part),
     ]

@@ -201,7 +201,7 @@ def test_words_stay_within_their_frames(show_views, name):
     shown = show_views(CHAPTERS[name]())
     outside = shown.page.evaluate(
         """() => [...document.querySelectorAll('.live .part')].flatMap((part) => {
-            const frame = part.querySelector('.card').getBoundingClientRect();
+            const frame = part.querySelector('.hull').getBoundingClientRect();
             return [...part.querySelectorAll('text[text-anchor=start]')]
                 .filter((one) => one.getBoundingClientRect().right > frame.right)
                 .map((one) => one.textContent);

@@ -25,6 +25,11 @@ VIEWS = """() => [...document.querySelectorAll(".aos-view")].map((view) => [
 ])"""
 
 
+# Parts of a drawing that a rule of the page's theme has made invisible.
+FLAT = """() => [...document.querySelectorAll(".aos-diagram rect")]
+    .filter((one) => Number(one.getAttribute("height")) !== one.getBBox().height).length"""
+
+
 @pytest.fixture(scope="module", params=["http", "file"])
 def one_page(request, chromium, site):
     """A page in which a module's tests look at the site, one after the other."""
@@ -64,6 +69,7 @@ def assert_views_are_alive(page):
     views = page.evaluate(VIEWS)
     assert views
     assert [view for view in views if view != [True, True, True]] == []
+    assert page.evaluate(FLAT) == 0
 
 
 @pytest.mark.parametrize(

@@ -66,8 +66,8 @@ def test_a_picture_names_each_part_its_letters_and_its_shape(name):
 @pytest.mark.parametrize("name", CHAPTERS)
 def test_nothing_in_a_picture_lies_on_anything_else(name):
     view = CHAPTERS[name]()
-    taken = boxes(view, "card") + boxes(view, "pill")
-    assert len(boxes(view, "card")) == len(view.state["parts"])
+    taken = boxes(view, "hull") + boxes(view, "pill")
+    assert len(boxes(view, "hull")) == len(view.state["parts"])
     for one, other in itertools.combinations(taken, 2):
         assert apart(one, other)
 
@@ -76,7 +76,7 @@ def test_nothing_in_a_picture_lies_on_anything_else(name):
 def test_no_line_runs_through_what_it_does_not_join(name):
     view = CHAPTERS[name]()
     names = [part["name"] for part in view.state["parts"]]
-    cards = dict(zip(names, boxes(view, "card"), strict=True))
+    hulls = dict(zip(names, boxes(view, "hull"), strict=True))
     assert ARROW.findall(view.picture)
     for place, arrow in ARROW.findall(view.picture):
         part = view.state["parts"][int(place)]
@@ -86,7 +86,7 @@ def test_no_line_runs_through_what_it_does_not_join(name):
             for (x, y), (to_x, to_y) in itertools.pairwise(corners):
                 line = (min(x, to_x), min(y, to_y), max(x, to_x), max(y, to_y))
                 for other in set(names) - joined:
-                    assert apart(line, cards[other]), (part["name"], other)
+                    assert apart(line, hulls[other]), (part["name"], other)
 
 
 def test_the_layout_stays_from_chapter_to_chapter():
