@@ -19,7 +19,7 @@ QUERIES, KEYS, VALUES = drawn(T, D), drawn(S, D, seed=1), drawn(S, 2, seed=2)
 SCORES = QUERIES @ KEYS.T
 GIVEN = {"queries": (QUERIES, "T, D"), "keys": (KEYS, "S, D")}
 BOX = re.compile(
-    r'<rect class="(card|pill)" x="(\d+)" y="(\d+)" width="(\d+)" height="(\d+)"'
+    r'<rect class="(hull|pill)" x="(\d+)" y="(\d+)" width="(\d+)" height="(\d+)"'
 )
 ARROW = re.compile(r'<g class="arrow[^>]* data-part="(\d+)">(.*?)</g>', re.DOTALL)
 CORNER = re.compile(r"(?<=[MLQ ])(\d+) (\d+)")
