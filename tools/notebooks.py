@@ -120,7 +120,8 @@ def folded_part(cell):
         "pencil": SOLUTION,
         "quiz": "the code of the question",
     }
-    return parts.get(cell.id.partition("-")[0])
+    tagged = "hide-input" in cell.metadata.get("tags", [])
+    return parts.get(cell.id.partition("-")[0], "the code" if tagged else None)
 
 
 def folded_metadata(cell):
@@ -291,9 +292,9 @@ def _cell_problems(cell):
         yield "an answer that isn't folded; run make notebooks"
     if folded_part(cell):
         if cell.metadata != folded_metadata(cell):
-            yield "a setup, solution or quiz that isn't folded; run make notebooks"
+            yield "a setup, solution, quiz or tag that isn't folded; run make notebooks"
         if not FOLDING_TITLE.match(cell.source):
-            yield "a setup, solution or quiz without the title by which Colab folds it"
+            yield "folded code without the title by which Colab folds it, too"
     if any(
         len(line) > CODE_COLUMNS and not line.startswith("REPOSITORY = ")
         for line in cell.source.splitlines()

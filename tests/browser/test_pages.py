@@ -26,8 +26,9 @@ VIEWS = """() => [...document.querySelectorAll(".aos-view")].map((view) => [
 
 
 # Parts of a drawing that a rule of the page's theme has made invisible.
-FLAT = """() => [...document.querySelectorAll(".aos-diagram rect")]
-    .filter((one) => Number(one.getAttribute("height")) !== one.getBBox().height).length"""
+FLAT = """() => [...document.querySelectorAll(".aos-diagram rect")].filter(
+    (one) => Number(one.getAttribute("height")) !== one.getBBox().height
+).length"""
 
 
 @pytest.fixture(scope="module", params=["http", "file"])
