@@ -2,9 +2,10 @@
 
     python -m tools.picture
 
-A query is led around its keys, and the trained model writes the end of a story. Each
-film shows what a reader's browser shows: Chromium draws the page, and every frame is
-its screenshot. It needs `make book` first, and Chromium.
+The trained model looks back for the word that a story needs, and writes it; then a
+query is led around its keys. Each film shows what a reader's browser shows: Chromium
+draws the page, and every frame is its screenshot. It needs `make book` first, and
+Chromium.
 """
 
 import io
@@ -24,11 +25,9 @@ THEMES = ("light", "dark")
 SIZE = {"width": 780, "height": 404}
 SHARPNESS = 1.25  # pixels of the film for one of the page
 QUALITY = 65
-TITLE = 36  # of the first view: its height, which is left out
-ABOVE_THE_STORY = 12
+TITLE = 36  # of a view: its height, which is left out
 STEPS = 36  # frames of the query's way around
-CHARACTERS = 19  # up to the end of the sentence
-PROMPT = 'Ben has a red kite. The dog plays. "Who took the '
+CHARACTERS = 12  # up to the end of the question
 # The view alone, as large as the window, from its top or from further below.
 STAGE = """(view, [top, hidden]) => {
     view.querySelector(hidden).style.visibility = "hidden";
@@ -40,17 +39,29 @@ STAGE = """(view, [top, hidden]) => {
 }"""
 
 
-def view_with(page, control):
-    """The view that holds a control."""
-    inside = page.locator(f'.live [data-control="{control}"]')
-    inside.first.wait_for()
-    return page.locator(".aos-view", has=inside).first
+def view_of(page, module):
+    """The first view of a kind, once it is alive."""
+    view = page.locator(f'.aos-view[data-module="{module}"]').first
+    view.locator(".live [data-control]").first.wait_for()
+    return view
+
+
+def story_scene(page, site):
+    """Let the model write what it looks back for; the seconds of each frame."""
+    page.goto((site / "chapters" / "index.html").as_uri())
+    view = view_of(page, "unfinished_story")
+    view.evaluate(STAGE, [TITLE, ".title"])
+    yield 2.5
+    for _ in range(CHARACTERS):
+        view.locator('[data-control="write"]').evaluate("button => button.click()")
+        yield 0.25
+    yield 1.5
 
 
 def query_scene(page, site):
     """Lead the query around its keys by the mouse; the seconds of each frame."""
     page.goto((site / "chapters" / "01_dot_product_attention.html").as_uri())
-    view = view_with(page, "query")
+    view = view_of(page, "query_explorer")
     view.evaluate(STAGE, [TITLE, ".title"])
     box = view.locator("svg").first.bounding_box()
     middle = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
@@ -74,25 +85,6 @@ def query_scene(page, site):
     page.mouse.up()
 
 
-def story_scene(page, site):
-    """Let the model write behind a prompt; the seconds of each frame."""
-    page.goto((site / "chapters" / "09_transformer_block.html").as_uri())
-    view = view_with(page, "prompt")
-    for name, number in (("layer", "2"), ("head", "1")):
-        view.locator(f'[data-control="{name}"]').select_option(number)
-    view.locator('[data-control="temperature"]').fill("0")
-    view.locator('[data-control="prompt"]').fill(PROMPT)
-    story = view.locator('[data-value="story"]').bounding_box()
-    top = view.bounding_box()["y"]
-    above = story["y"] - top - ABOVE_THE_STORY
-    view.evaluate(STAGE, [above, ".panels > :last-child"])  # without the map
-    yield 1.5
-    for _ in range(CHARACTERS):
-        view.locator('[data-control="one"]').evaluate("button => button.click()")
-        yield 0.25
-    yield 1.5
-
-
 def film(browser, theme, site, *, most=None):
     """Show both scenes in one theme.
 
@@ -110,7 +102,7 @@ def film(browser, theme, site, *, most=None):
         viewport=SIZE, device_scale_factor=SHARPNESS, color_scheme=theme
     ).new_page()
     frames, seconds = [], []
-    for scene in (query_scene, story_scene):
+    for scene in (story_scene, query_scene):
         for shown in itertools.islice(scene(page, site), most):
             frames.append(Image.open(io.BytesIO(page.screenshot())).convert("RGB"))
             seconds.append(shown)

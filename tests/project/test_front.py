@@ -63,7 +63,7 @@ def test_the_film_can_be_made_again(site, chromium):
 def test_the_chapters_are_those_of_the_book():
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
     files = [chapter["file"] for part in toc["parts"] for chapter in part["chapters"]]
-    chapters = [file for file in files if re.match(r"chapters/(\d\d_|bug_)", file)]
+    chapters = [file for file in files if (ROOT / f"{file}.ipynb").is_file()]
     listed = re.findall(r"^\| \[.*?\]\((.*?)\.ipynb\)", README, re.MULTILINE)
     assert listed == chapters
 
