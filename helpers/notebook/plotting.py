@@ -45,6 +45,7 @@ def heatmap(
     role: str = "weights",
     mask: Tensor | None = None,
     decimals: int = 2,
+    top: float | None = None,
 ) -> Picture:
     """Draw one matrix, or several beside each other, with its number in every cell.
 
@@ -62,13 +63,16 @@ def heatmap(
         role: "queries", "keys", "values", "weights" or "neutral".
         mask: (T, S) boolean, True = may attend; other cells are grey and hatched.
         decimals: digits behind the point.
+        top: the magnitude with the full colour, so that two pictures can be compared;
+            where left out, the largest of the matrix.
 
     Returns:
         picture: a ``Picture`` whose text alternative holds the numbers.
 
     Raises:
         ValueError: a matrix of another rank, labels that don't count its rows or
-            columns, an unknown role, or a mask of another shape.
+            columns, an unknown role, a mask of another shape, or a top that isn't
+            above 0 or that a number exceeds.
     """
     panels = _numbers("matrix", matrix, "T, S", "N, T, S")
     panels = panels.reshape(-1, *panels.shape[-2:])
@@ -82,8 +86,14 @@ def heatmap(
         raise ValueError(f"mask must have shape {(T, S)}, got {tuple(allowed.shape)}")
     visible = panels.masked_fill(~allowed, 0.0)
     finite = visible[visible.isfinite()]
-    top = finite.abs().max().item() if finite.numel() else 0.0
-    top = top or 1.0
+    largest = finite.abs().max().item() if finite.numel() else 0.0
+    if top is None:
+        top = largest or 1.0
+    elif not 0 < top or largest > top:
+        raise ValueError(
+            f"top must be above 0 and at least the largest number, {largest:g}, "
+            f"got {top:g}"
+        )
 
     across = min(len(panels), max(1, 9 // S))
     down = -(-len(panels) // across)

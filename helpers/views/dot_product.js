@@ -12,7 +12,11 @@ export function render({ state, el }) {
   const numbers = h("div", { "aria-live": "polite" });
 
   const show = () => {
-    arrows.replaceChildren(...shadow(vectors), ...vectors.map(arrow));
+    arrows.replaceChildren(
+      ...shadow(vectors),
+      ...vectors.map(arrow),
+      ...vectors.map((vector, i) => label(isolated(names[i]), vector, i)),
+    );
     numbers.replaceChildren(...inWords(names, columns, vectors));
   };
   const handles = names.map((name, i) =>
@@ -42,8 +46,8 @@ export function render({ state, el }) {
           "aria-label": `${isolated(names[0])} and ${isolated(names[1])} as arrows in the plane`,
         },
         axes(),
-        draw("text", { x: SIZE - 4, y: SIZE / 2 + 28, "text-anchor": "end" }, columns[0]),
-        draw("text", { x: SIZE / 2 + 6, y: 12 }, columns[1]),
+        draw("text", { x: SIZE - 4, y: SIZE / 2 + 28, "text-anchor": "end" }, `${columns[0]} →`),
+        draw("text", { x: SIZE / 2 + 6, y: 12 }, `↑ ${columns[1]}`),
         arrows,
         handles,
       ),
@@ -54,8 +58,26 @@ export function render({ state, el }) {
 }
 
 const ROLES = [COLOURS.queries, COLOURS.keys];
+const CLASSES = ["queries", "keys"];
 
 const arrow = (vector, i) => segment([0, 0], vector, { stroke: ROLES[i], "stroke-width": 3 });
+
+/** A vector's name beyond its end, inside the drawing. */
+function label(name, vector, i) {
+  const [x, y] = scale.to(vector[0], vector[1]);
+  const inside = (place, margin) => Math.max(margin, Math.min(SIZE - margin, place));
+  return draw(
+    "text",
+    {
+      x: inside(x, 24),
+      y: inside(y + (vector[1] < 0 ? 26 : -16), 12),
+      "text-anchor": "middle",
+      class: CLASSES[i],
+      fill: "currentColor",
+    },
+    name,
+  );
+}
 
 /** How far the key reaches along the query's direction, and the way down to it. */
 function shadow([query, key]) {

@@ -161,6 +161,12 @@ def test_the_largest_magnitude_sets_the_scale_whatever_its_sign():
     assert strengths(picture) == pytest.approx([0.6, 0.15])
 
 
+def test_a_given_top_makes_two_pictures_comparable():
+    one, other = (heatmap([[share, 0.25]], title="x", top=1.0) for share in (1.0, 0.5))
+    assert strengths(one) == pytest.approx([0.6, 0.15])
+    assert strengths(other) == pytest.approx([0.3, 0.15])
+
+
 def test_a_matrix_without_any_magnitude_has_no_colour_or_is_grey():
     assert strengths(heatmap([[0.0]], title="x")) == [0]
     assert colours_of_cells(heatmap([[-math.inf]], title="x")) == [COLOURS["masked"]]
@@ -323,6 +329,8 @@ def test_a_picture_reads_the_same_under_a_dark_style():
         (lambda: heatmap(torch.zeros(0, 3), title="x"), r"matrix .*\(0, 3\)"),
         (lambda: heatmap(WEIGHTS, title="x", rows="ab"), "rows must hold 3 .*got 2"),
         (lambda: heatmap(WEIGHTS, title="x", columns="ab"), "columns must hold 3"),
+        (lambda: heatmap(WEIGHTS, title="x", top=0.5), r"top .*0\.8, got 0\.5"),
+        (lambda: heatmap(WEIGHTS, title="x", top=-1), "top must be above 0 .*got -1"),
         (lambda: heatmap(WEIGHTS, title=["x", "y"]), "title must hold 1 .*got 2"),
         (lambda: heatmap(WEIGHTS, title="x", role="red"), "role must be .*'red'"),
         (lambda: heatmap(WEIGHTS, title="x", role="masked"), "role must be .*'masked'"),
