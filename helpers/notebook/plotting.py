@@ -89,7 +89,7 @@ def heatmap(
     largest = finite.abs().max().item() if finite.numel() else 0.0
     if top is None:
         top = largest or 1.0
-    elif not 0 < top or largest > top:
+    elif top <= 0 or largest > top:
         raise ValueError(
             f"top must be above 0 and at least the largest number, {largest:g}, "
             f"got {top:g}"
