@@ -44,7 +44,7 @@ def format_tensor(
         axes: a name for each leading axis before the last two; a tensor of three or
             more axes is printed matrix by matrix under headings such as
             "batch 0, head 1".
-        decimals: digits behind the point.
+        decimals: digits after the point.
 
     Returns:
         text: one string without a newline at its end.

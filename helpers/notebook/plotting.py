@@ -62,7 +62,7 @@ def heatmap(
         column_axis: what the columns are.
         role: "queries", "keys", "values", "weights" or "neutral".
         mask: (T, S) boolean, True = may attend; other cells are grey and hatched.
-        decimals: digits behind the point.
+        decimals: digits after the point.
         top: the magnitude with the full colour, so that two pictures can be compared;
             where left out, the largest of the matrix.
 
@@ -207,7 +207,7 @@ def bars(
         title: one title, or one for each panel.
         axis: what the height is.
         role: "queries", "keys", "values", "weights" or "neutral".
-        decimals: digits behind the point.
+        decimals: digits after the point.
 
     Returns:
         picture: a ``Picture`` whose text alternative holds the numbers.
@@ -257,7 +257,7 @@ def curves(
         x_axis: label with the unit.
         y_axis: label with the unit.
         log: the axes on a logarithmic scale: "x", "y", "xy" or "".
-        decimals: digits behind the point in the text alternative.
+        decimals: digits after the point in the text alternative.
 
     Returns:
         picture: a ``Picture`` whose text alternative gives each curve's ends.

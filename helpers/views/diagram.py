@@ -113,12 +113,12 @@ def _entries(parts: Mapping[str, Given]) -> dict[str, Entry]:
         if not isinstance(entry, tuple) or not 2 <= len(entry) <= 4:
             raise ValueError(
                 f"parts[{name!r}] must be a tuple (tensor, letters), with a formula "
-                f"and a sentence behind them or not, got {type(entry).__name__}"
+                f"and a sentence after them or not, got {type(entry).__name__}"
             )
         tensor, *texts = entry
         validation.require_tensor(f"parts[{name!r}]", tensor)
         if not all(isinstance(text, str) for text in texts):
-            raise ValueError(f"parts[{name!r}] must hold texts behind its tensor")
+            raise ValueError(f"parts[{name!r}] must hold texts after its tensor")
         letters, text, said = (*texts, "", "")[:3]
         tensor = tensor.detach().cpu()
         read[name] = Entry(tensor, _letters(name, tensor, letters), text, said)

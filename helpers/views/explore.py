@@ -43,7 +43,7 @@ def explore(
             number, a Table, a dict from labels to numbers (bars), a Line, or a list of
             these.
         title: what the experiment is, in a few words.
-        decimals: digits behind the point of floating-point numbers.
+        decimals: digits after the point of floating-point numbers.
         choices: for each argument of the function a list of at least two numbers,
             strings or booleans, of which the first is where its control starts; or a
             Range, a Number or a Text, which name values for the page, too. On the page
@@ -78,7 +78,7 @@ class Experiment(View):
         function: what is called.
         title: what the experiment is.
         choices: for each argument its values.
-        decimals: digits behind the point.
+        decimals: digits after the point.
     """
 
     def __init__(

@@ -45,7 +45,7 @@ def parts_of(result: object, name: str, decimals: int) -> Frame:
         result: a string, a number, a Table, a dict from labels to numbers, a Line, or a
             list of these. A tensor of one number counts as a number.
         name: the function's, for errors.
-        decimals: digits behind the point of floating-point numbers.
+        decimals: digits after the point of floating-point numbers.
 
     Returns:
         parts: a list of dicts of plain values.

@@ -32,7 +32,7 @@ def model_in_the_page(
         prompts: a dict from labels to texts that a reader may start from.
         questions: pairs of a text and a dict from an index in it to the kind of
             question that its character answers.
-        expected: (vocab_size,), the probabilities behind the first prompt.
+        expected: (vocab_size,), the probabilities after the first prompt.
 
     Returns:
         view: a View.
@@ -45,7 +45,7 @@ def model_in_the_page(
     """
     state = model_state(config, weights, alphabet)
     require_texts("prompt", prompts, alphabet)
-    table = next_characters("Behind the first prompt", expected, alphabet)
+    table = next_characters("After the first prompt", expected, alphabet)
     scales = (name for name in weights if name.endswith(".scales"))
     count = sum(one.numel() for one in weights.values())
     count -= sum(weights[name].numel() for name in scales)

@@ -220,7 +220,7 @@ function storyPicture() {
   };
 }
 
-/** Where each character stands, and one more: lines break behind a space where they can. */
+/** Where each character stands, and one more: lines break after a space where they can. */
 function lines(characters, columns) {
   /** @type {string[]} */
   const words = characters.join("").match(/\S*\s|\S+$/gu) ?? [];

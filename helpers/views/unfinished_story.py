@@ -33,7 +33,7 @@ def unfinished_story(
         head: layer and head, from 0: the one that is shown first.
         looks: (T,), the weights that this head's last position gives in the first
             story, the start character included.
-        expected: (vocab_size,), the probabilities behind the first story.
+        expected: (vocab_size,), the probabilities after the first story.
 
     Returns:
         view: a View.
@@ -82,7 +82,7 @@ def unfinished_story(
             "head": list(head),
         },
         [
-            next_characters(f"Behind “{story[1:]}”", expected, alphabet),
+            next_characters(f"After “{story[1:]}”", expected, alphabet),
             Table(
                 f"Where {name} looks from there",
                 rows,

@@ -55,7 +55,7 @@ class Table:
         cells: rows of strings and numbers; numbers get ``decimals`` places.
         columns: a heading for each column, or None.
         rows: a heading for each row, or None.
-        decimals: digits behind the point.
+        decimals: digits after the point.
     """
 
     caption: str
@@ -89,7 +89,7 @@ class View:
         title: what the view is, in a few words.
         state: what the module gets: dicts, lists, strings, numbers, booleans.
         tables: what a reader sees where no script runs, and folded up elsewhere.
-        decimals: digits behind the point of the state's floating-point numbers.
+        decimals: digits after the point of the state's floating-point numbers.
         summary: what stands over the tables, folded up or not.
         picture: HTML that is seen without a script too; its texts are escaped.
     """
@@ -173,7 +173,7 @@ def to_json(value: object, decimals: int = 4) -> str:
     Args:
         value: dicts with strings as keys, lists, tuples, strings, numbers, booleans,
             None.
-        decimals: digits behind the point.
+        decimals: digits after the point.
 
     Returns:
         text: one line.

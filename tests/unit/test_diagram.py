@@ -295,7 +295,7 @@ NAN, INF = torch.full((T, S), math.nan), torch.full((T, S), math.inf)
             {},
             r"parts\['x'\] must be a torch\.Tensor, got list",
         ),
-        ({"x": (QUERIES, 2)}, {}, r"parts\['x'\] must hold texts behind its tensor"),
+        ({"x": (QUERIES, 2)}, {}, r"parts\['x'\] must hold texts after its tensor"),
         ({"x": (HEADS, "T, D")}, {}, r"one axis for each letter of 'T, D', got shape"),
         ({"x": (HEADS, "B, T, D")}, {}, r"a grid .* or heads .*such as x\[0\]"),
         ({"x": (HEADS[None], "B, H, T, D")}, {}, r"a grid .* such as x\[0\]"),

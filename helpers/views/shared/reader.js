@@ -39,7 +39,7 @@ export class Reader {
     return this.text.endsWith("\n");
   }
 
-  /** Read a text from the start character on, or only what is new behind the last one. */
+  /** Read a text from the start character on, or only what is new after the last one. */
   read(text, anew = false) {
     const more = !anew && text.startsWith(this.text);
     const ids = more ? this.ids(text.slice(this.text.length)) : [this.start, ...this.ids(text)];
@@ -49,13 +49,13 @@ export class Reader {
     const { contextLength } = this.model;
     const before = this.cache.ids.length;
     const { maps, logits } = this.model.read(this.cache, ids, this.off);
-    // Behind a full context everything was read anew.
+    // After a full context everything was read anew.
     this.maps = maps.length > ids.length ? maps : this.maps.concat(maps);
     if (before + ids.length > contextLength) this.maps = this.maps.slice(-contextLength);
     this.logits = logits;
   }
 
-  /** What may come next; behind a story that has ended, how the next one may begin. */
+  /** What may come next; after a story that has ended, how the next one may begin. */
   probabilities({ temperature, topK }) {
     const { logits } = this.hasEnded()
       ? this.model.read(this.model.newCache(), [this.start], this.off)

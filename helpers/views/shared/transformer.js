@@ -146,7 +146,7 @@ export function transformer({ config, shapes, weights }) {
   };
 
   /**
-   * Read characters behind those in the cache; returns the last one's logits and, for each
+   * Read characters after those in the cache; returns the last one's logits and, for each
    * character read, each layer's and head's weights. A full context starts anew from its last
    * `contextLength` characters. `off` names heads that add nothing, as "layer.head".
    */
