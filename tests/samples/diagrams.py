@@ -7,19 +7,9 @@ import torch.nn.functional as F
 
 from helpers import views
 from helpers.attention import causal_mask, merge_heads, softmax, split_heads
+from tests.samples.six_words import INPUTS, WORDS
 
-WORDS = ["Your", "journey", "starts", "with", "one", "step"]
 NAMES = {"T": WORDS, "S": WORDS}
-INPUTS = torch.tensor(
-    [
-        [0.43, 0.15, 0.89],
-        [0.55, 0.87, 0.66],
-        [0.57, 0.85, 0.64],
-        [0.22, 0.58, 0.33],
-        [0.77, 0.25, 0.10],
-        [0.05, 0.80, 0.55],
-    ]
-)
 
 
 def drawn(*shape, seed=0):

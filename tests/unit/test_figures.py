@@ -26,20 +26,11 @@ from helpers.attention import (
     split_heads,
 )
 from tests import ROOT
+from tests.samples.six_words import INPUTS
 
 FIGURES = json.loads((ROOT / "tests/data/figures.json").read_text("utf-8"))
 PRINTED_TO = 5.1e-5  # half of the fourth decimal, and the rounding of float32
 DROPOUT = {"causal.dropout03", "dropout.ones_seed123", "dropout.weights_seed123"}
-INPUTS = torch.tensor(
-    [
-        [0.43, 0.15, 0.89],
-        [0.55, 0.87, 0.66],
-        [0.57, 0.85, 0.64],
-        [0.22, 0.58, 0.33],
-        [0.77, 0.25, 0.10],
-        [0.05, 0.80, 0.55],
-    ]
-)
 RECIPES = {}
 
 
