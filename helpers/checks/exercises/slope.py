@@ -1,4 +1,4 @@
-"""Exercise of chapter 3: the derivative of a loss for a difference of two scores."""
+"""Exercise of chapter 3: the slope of a loss over a difference of two scores."""
 
 import math
 
@@ -77,8 +77,8 @@ EXERCISE = Exercise(
     stub="my_slope(difference, D)",
     asks=(
         "a function of differences of two scores (...) and a width D that returns the "
-        "derivative of (1 - weight)² with respect to each difference; weight is softmax's "
-        "for the first of two scores that differ by difference / √D."
+        "derivative of (1 - weight)² with respect to each difference, where weight is "
+        "softmax's for the first of two scores that differ by difference / √D."
     ),
     returns={"slope": "(...), as the differences"},
     reference=_slope,
@@ -117,7 +117,8 @@ EXERCISE = Exercise(
         Mistake(
             "a square without its 2",
             lambda difference, D: _slope(difference, D) / 2,
-            "With respect to the weight, (1 - weight)² has the derivative -2 (1 - weight).",
+            "With respect to the weight, the derivative of (1 - weight)² is "
+            "-2 (1 - weight).",
         ),
         Mistake(
             "three derivatives that are added",
