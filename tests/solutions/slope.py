@@ -117,7 +117,7 @@ RIGHT = [
     slope_in_double,
 ]
 WRONG = [
-    (stops_at_the_lead, "the derivative by the lead"),
+    (stops_at_the_lead, "the derivative with respect to the lead"),
     (forgets_the_division, "a difference that nothing divides"),
     (divides_by_the_width, "a last derivative of 1 / D"),
     (multiplies_by_the_root, "a last derivative of √D"),

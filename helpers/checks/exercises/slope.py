@@ -1,4 +1,4 @@
-"""Exercise of chapter 3: the derivative of a loss by a difference of two scores."""
+"""Exercise of chapter 3: the slope of a loss over a difference of two scores."""
 
 import math
 
@@ -77,15 +77,15 @@ EXERCISE = Exercise(
     stub="my_slope(difference, D)",
     asks=(
         "a function of differences of two scores (...) and a width D that returns the "
-        "derivative of (1 - weight)² by each difference, where weight is softmax's "
-        "for the first of two scores that differ by difference / √D."
+        "derivative of (1 - weight)² with respect to each difference, where weight is "
+        "softmax's for the first of two scores that differ by difference / √D."
     ),
     returns={"slope": "(...), as the differences"},
     reference=_slope,
     cases=_differences,
     mistakes=(
         Mistake(
-            "the derivative by the lead",
+            "the derivative with respect to the lead",
             _by_the_lead,
             "Two of the three derivatives are there. The lead is the difference "
             "divided by the root of D, so the lead's own derivative is 1 / √D.",
@@ -117,12 +117,13 @@ EXERCISE = Exercise(
         Mistake(
             "a square without its 2",
             lambda difference, D: _slope(difference, D) / 2,
-            "The derivative of (1 - weight)² by the weight is -2 (1 - weight).",
+            "With respect to the weight, the derivative of (1 - weight)² is "
+            "-2 (1 - weight).",
         ),
         Mistake(
             "three derivatives that are added",
             _added,
-            "Derivatives along a way are multiplied: what one step halves and the "
+            "Derivatives along a path are multiplied: what one step halves and the "
             "next one triples comes out as one and a half times.",
         ),
         Mistake(
