@@ -44,11 +44,16 @@ def draw_batch(
     ids = torch.randint(SYMBOLS, (B, S), generator=generator)
     real = attention.padding_mask(lengths, S).squeeze(1)  # (B, S)
     ids = ids.masked_fill(~real, 0)
-    same = torch.arange(T).expand(B, T)
-    mirrored = lengths.unsqueeze(1) - 1 - same  # (B, T)
-    places = torch.stack([same, mirrored], dim=1)  # (B, 2, T)
+    places = places_of(lengths)
     targets = ids.gather(1, places.flatten(1)).view(B, 2, T)
     return ids, lengths, places, targets
+
+
+def places_of(lengths: Tensor) -> Tensor:
+    """Of lengths (B,), the places (B, 2, T) from the start and from the end."""
+    same = torch.arange(T).expand(len(lengths), T)
+    mirrored = lengths.unsqueeze(1) - 1 - same  # (B, T)
+    return torch.stack([same, mirrored], dim=1)
 
 
 class Reporter(nn.Module):
@@ -58,13 +63,19 @@ class Reporter(nn.Module):
         num_heads: H, of the attention.
         use_end: whether the sequence's tokens say how far from the end they stand.
         masked: whether the padding is hidden.
+        halved: whether the weights, of one head, are replaced by one half at each of
+            the asker's two places.
     """
 
     def __init__(
-        self, num_heads: int = 2, use_end: bool = True, masked: bool = True
+        self,
+        num_heads: int = 2,
+        use_end: bool = True,
+        masked: bool = True,
+        halved: bool = False,
     ) -> None:
         super().__init__()
-        self.use_end, self.masked = use_end, masked
+        self.use_end, self.masked, self.halved = use_end, masked, halved
         self.asker = nn.Embedding(T, 16)
         self.symbol = nn.Embedding(SYMBOLS, 24)
         self.from_start = nn.Embedding(S, 24)
@@ -82,6 +93,10 @@ class Reporter(nn.Module):
         x = self.asker.weight.expand(len(ids), T, 16)
         mask = (end >= 0).unsqueeze(1) if self.masked else None  # (B, 1, S)
         output, weights = _attend(self.attention, x, memory, mask, return_weights=True)
+        if self.halved:
+            weights = F.one_hot(places_of(lengths), S).float().mean(1, keepdim=True)
+            context = weights.squeeze(1) @ self.attention.W_value(memory)  # (B, T, 32)
+            output = self.attention.out_proj(context)
         logits = self.to_logits(output).view(-1, T, 2, SYMBOLS)
         return logits.transpose(1, 2), weights
 
@@ -93,7 +108,10 @@ def run(size: running.Size) -> dict[str, Any]:
         rows: for each variant, rate and number of steps, what was measured on fresh
             sequences, as lists over the seeds: "accuracy" by task and asker;
             "pointing" and "weight" by head and task, how often the head's largest
-            weight stands at the task's place, and the mean weight there.
+            weight stands at the task's place, and the mean weight there. Of one head
+            also "range", the weights at the task's place that 5% and 95% are below,
+            where the two places differ; and "halves", the share of right reports when
+            the weights are one half at each place, of all and where the letters differ.
     """
     seeds = SEEDS[: size.variants]
     return {
@@ -124,6 +142,10 @@ def _trained(
     def call(own: dict[str, Tensor], ids: Tensor, lengths: Tensor) -> Any:
         return func.functional_call(one, own, (ids, lengths))
 
+    def call_halved(own: dict[str, Tensor], ids: Tensor, lengths: Tensor) -> Any:
+        return func.functional_call(halved, own, (ids, lengths))
+
+    halved = Reporter(**options, halved=True)
     forward = func.vmap(call)
     generators = [torch.Generator().manual_seed(seed) for seed in seeds]
     optimiser = torch.optim.AdamW(parameters.values(), lr=rate)
@@ -141,7 +163,10 @@ def _trained(
             every = [part.expand(len(seeds), *part.shape) for part in fresh]
             with torch.no_grad():
                 outputs = forward(parameters, *every[:2])
-            measured[str(step)] = _measured(*outputs, *every[2:])
+                measured[str(step)] = _measured(*outputs, *every[2:])
+                if options.get("num_heads") == 1:
+                    logits, _ = func.vmap(call_halved)(parameters, *every[:2])
+                    measured[str(step)] |= _mixed(logits, outputs[1], *fresh[2:])
     return measured
 
 
@@ -159,6 +184,23 @@ def _measured(
         "accuracy": _named(right, TASKS, [f"asker {t}" for t in range(T)]),
         "pointing": _named(pointing, heads, TASKS),
         "weight": _named(weight, heads, TASKS),
+    }
+
+
+def _mixed(
+    logits: Tensor, weights: Tensor, places: Tensor, targets: Tensor
+) -> dict[str, Any]:
+    """How far one head's weights vary, and what is right if they don't."""
+    right = (logits.argmax(dim=-1) == targets).float().mean(dim=2)  # (N, B, T)
+    differ = targets[:, 0] != targets[:, 1]  # (B, T)
+    shares = torch.stack([right.mean(dim=(1, 2)), right[:, differ].mean(dim=1)], dim=1)
+    at = F.one_hot(places, S).transpose(0, 1).unsqueeze(1)  # (2, 1, B, T, S)
+    apart = places[:, 0] != places[:, 1]  # (B, T)
+    weight = (weights.squeeze(2) * at).sum(dim=-1)[:, :, apart]  # (2, N, reports)
+    ends = weight.quantile(torch.tensor([0.05, 0.95]), dim=-1)  # (2, 2, N)
+    return {
+        "range": _named(ends.permute(2, 1, 0), TASKS, ["5%", "95%"]),
+        "halves": _named(shares.unsqueeze(1), ["accuracy"], ["all", "letters differ"]),
     }
 
 

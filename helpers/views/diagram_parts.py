@@ -7,7 +7,7 @@ from helpers.views.diagram_formulas import Formula
 
 CELL, BETWEEN_HEADS, LABEL_GAP = 16, 12, 10
 LINE = 16  # from one line of a label to the next
-MOST_LETTERS = 8  # of a row's name
+MOST_LETTERS = 13  # of a row's name
 
 Point = tuple[int, int]
 Box = tuple[int, int, int, int]  # x, y, width, height

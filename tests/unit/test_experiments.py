@@ -70,6 +70,12 @@ def test_two_heads_share_the_two_tasks_between_them_from_every_seed():
         assert sum(min(pair) > 0.99 for pair in pairs) == len(alignments.SEEDS)
 
 
+def test_one_head_cannot_tell_two_letters_apart_by_halves():
+    for of_rate in results.read("alignments")["one head"].values():
+        halves = of_rate["2400"]["halves"]["accuracy"]
+        assert max(halves["letters differ"]) < 0.52
+
+
 def test_a_seed_learns_beside_others_what_it_learns_alone():
     alone, beside = (
         alignments.run(running.Size(steps=3, stories=0, variants=some, characters=0))
