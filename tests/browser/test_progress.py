@@ -56,7 +56,7 @@ def test_an_answer_and_what_it_says_are_folded_until_they_are_asked_for(chapter)
     assert page.locator(OPEN).count() == readings(page) == 0
     open_answer(page, 0)
     assert page.locator(OPEN).count() == 1
-    assert page.locator(f"{OPEN} pre").inner_text().startswith("bank with river")
+    assert page.locator(f"{OPEN} pre").inner_text().startswith("plain average")
     assert readings(page) == 1
 
 
