@@ -137,16 +137,13 @@ def _trained(
         torch.manual_seed(seed)
         models.append(Reporter(**options))
     parameters, _ = func.stack_module_state(models)
-    one = copy.deepcopy(models[0])
 
-    def call(own: dict[str, Tensor], ids: Tensor, lengths: Tensor) -> Any:
-        return func.functional_call(one, own, (ids, lengths))
+    def calling(model: Reporter) -> Any:
+        return func.vmap(
+            lambda own, ids, lengths: func.functional_call(model, own, (ids, lengths))
+        )
 
-    def call_halved(own: dict[str, Tensor], ids: Tensor, lengths: Tensor) -> Any:
-        return func.functional_call(halved, own, (ids, lengths))
-
-    halved = Reporter(**options, halved=True)
-    forward = func.vmap(call)
+    forward = calling(copy.deepcopy(models[0]))
     generators = [torch.Generator().manual_seed(seed) for seed in seeds]
     optimiser = torch.optim.AdamW(parameters.values(), lr=rate)
     measured = {}
@@ -165,7 +162,8 @@ def _trained(
                 outputs = forward(parameters, *every[:2])
                 measured[str(step)] = _measured(*outputs, *every[2:])
                 if options.get("num_heads") == 1:
-                    logits, _ = func.vmap(call_halved)(parameters, *every[:2])
+                    halved = calling(Reporter(**options, halved=True))
+                    logits, _ = halved(parameters, *every[:2])
                     measured[str(step)] |= _mixed(logits, outputs[1], *fresh[2:])
     return measured
 

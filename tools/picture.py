@@ -28,9 +28,9 @@ QUALITY = 65
 TITLE = 36  # of a view: its height, which is left out
 STEPS = 36  # frames of the query's way around
 CHARACTERS = 12  # up to the end of the question
-# The view alone, as large as the window, from its top or from further below.
-STAGE = """(view, [top, hidden]) => {
-    view.querySelector(hidden).style.visibility = "hidden";
+# The view alone, as large as the window, without its title.
+STAGE = """(view, top) => {
+    view.querySelector(".title").style.visibility = "hidden";
     Object.assign(view.style, {
         position: "fixed", inset: `${-top}px 0 auto 0`, height: "1200px", margin: 0,
         zIndex: 9999, border: 0, borderRadius: 0, padding: "12px 24px",
@@ -50,7 +50,7 @@ def story_scene(page, site):
     """Let the model write what it looks back for; the seconds of each frame."""
     page.goto((site / "chapters" / "index.html").as_uri())
     view = view_of(page, "unfinished_story")
-    view.evaluate(STAGE, [TITLE, ".title"])
+    view.evaluate(STAGE, TITLE)
     yield 2.5
     for _ in range(CHARACTERS):
         view.locator('[data-control="write"]').evaluate("button => button.click()")
@@ -62,7 +62,7 @@ def query_scene(page, site):
     """Lead the query around its keys by the mouse; the seconds of each frame."""
     page.goto((site / "chapters" / "01_dot_product_attention.html").as_uri())
     view = view_of(page, "query_explorer")
-    view.evaluate(STAGE, [TITLE, ".title"])
+    view.evaluate(STAGE, TITLE)
     box = view.locator("svg").first.bounding_box()
     middle = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     radius = 0.3 * box["width"]
