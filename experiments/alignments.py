@@ -21,7 +21,6 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "two heads": {},
     "one head": {"num_heads": 1},
     "no places from the end": {"use_end": False},
-    "no places from the end, no mask": {"use_end": False, "masked": False},
 }
 LONG = ("one head", "no places from the end")  # trained on, because they need it
 
@@ -62,7 +61,6 @@ class Reporter(nn.Module):
     Args:
         num_heads: H, of the attention.
         use_end: whether the sequence's tokens say how far from the end they stand.
-        masked: whether the padding is hidden.
         halved: whether the weights, of one head, are replaced by one half at each of
             the asker's two places.
     """
@@ -71,11 +69,10 @@ class Reporter(nn.Module):
         self,
         num_heads: int = 2,
         use_end: bool = True,
-        masked: bool = True,
         halved: bool = False,
     ) -> None:
         super().__init__()
-        self.use_end, self.masked, self.halved = use_end, masked, halved
+        self.use_end, self.halved = use_end, halved
         self.asker = nn.Embedding(T, 16)
         self.symbol = nn.Embedding(SYMBOLS, 24)
         self.from_start = nn.Embedding(S, 24)
@@ -91,7 +88,7 @@ class Reporter(nn.Module):
         if self.use_end:
             memory = memory + self.from_end(end.clamp(min=0))
         x = self.asker.weight.expand(len(ids), T, 16)
-        mask = (end >= 0).unsqueeze(1) if self.masked else None  # (B, 1, S)
+        mask = (end >= 0).unsqueeze(1)  # (B, 1, S)
         output, weights = _attend(self.attention, x, memory, mask, return_weights=True)
         if self.halved:
             weights = F.one_hot(places_of(lengths), S).float().mean(1, keepdim=True)
@@ -109,9 +106,8 @@ def run(size: running.Size) -> dict[str, Any]:
             sequences, as lists over the seeds: "accuracy" by task and asker;
             "pointing" and "weight" by head and task, how often the head's largest
             weight stands at the task's place, and the mean weight there. Of one head
-            also "range", the weights at the task's place that 5% and 95% are below,
-            where the two places differ; and "halves", the share of right reports when
-            the weights are one half at each place, of all and where the letters differ.
+            also "halves", the share of right reports when the weights are one half at
+            each place, of all and where the letters differ.
     """
     seeds = SEEDS[: size.variants]
     return {
@@ -164,7 +160,7 @@ def _trained(
                 if options.get("num_heads") == 1:
                     halved = calling(Reporter(**options, halved=True))
                     logits, _ = halved(parameters, *every[:2])
-                    measured[str(step)] |= _mixed(logits, outputs[1], *fresh[2:])
+                    measured[str(step)] |= _mixed(logits, fresh[3])
     return measured
 
 
@@ -185,20 +181,13 @@ def _measured(
     }
 
 
-def _mixed(
-    logits: Tensor, weights: Tensor, places: Tensor, targets: Tensor
-) -> dict[str, Any]:
-    """How far one head's weights vary, and what is right if they don't."""
+def _mixed(logits: Tensor, targets: Tensor) -> dict[str, Any]:
+    """What one head gets right if its weights don't vary."""
     right = (logits.argmax(dim=-1) == targets).float().mean(dim=2)  # (N, B, T)
     differ = targets[:, 0] != targets[:, 1]  # (B, T)
     shares = torch.stack([right.mean(dim=(1, 2)), right[:, differ].mean(dim=1)], dim=1)
-    at = F.one_hot(places, S).transpose(0, 1).unsqueeze(1)  # (2, 1, B, T, S)
-    apart = places[:, 0] != places[:, 1]  # (B, T)
-    weight = (weights.squeeze(2) * at).sum(dim=-1)[:, :, apart]  # (2, N, reports)
-    ends = weight.quantile(torch.tensor([0.05, 0.95]), dim=-1)  # (2, 2, N)
     return {
-        "range": _named(ends.permute(2, 1, 0), TASKS, ["5%", "95%"]),
-        "halves": _named(shares.unsqueeze(1), ["accuracy"], ["all", "letters differ"]),
+        "halves": _named(shares.unsqueeze(1), ["accuracy"], ["all", "letters differ"])
     }
 
 

@@ -32,6 +32,7 @@ WITH_FOLDED_ANSWERS = {
     "05_dropout",
     "06_multi_head",
     "07_cross_attention",
+    "08_char_language_model",
     "backward_by_hand",
 }
 READING = "<details><summary>What the answer says</summary>\n\n"

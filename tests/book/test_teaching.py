@@ -74,7 +74,7 @@ def test_the_needs_are_the_chapters_that_a_chapter_names():
     for (_, needs, *_), path in zip(found, NUMBERED, strict=True):
         title = notebooks.read(path).cells[0].source
         first = re.search(r"\*\*Know first:\*\*.+", title)[0]
-        named = re.findall(r"\]\(0?(\d+)_\w+\.ipynb\)", first)
+        named = re.findall(r"\]\(0?(\d+)_\w+\.ipynb[#\w-]*\)", first)
         assert sorted(re.findall(r"\d+", needs)) == sorted(named), path.stem
 
 
