@@ -12,12 +12,14 @@ MOST_WORKERS = 4  # each takes a gigabyte of memory with its kernel and its brow
 # What lasts longest starts first: else one worker is left with it at the end. Two that
 # begin with the built book don't follow each other: one would wait for it.
 FIRST = [
-    "tests/jupyterlab/test_running.py",
     "tests/project/test_bare_environment.py",
+    "tests/jupyterlab/test_running.py",
+    "tests/browser/test_accessibility.py",
     "tests/unit/test_experiments.py",
-    "tests/browser/test_pages.py",
-    "chapters/09_transformer_block.ipynb",
     "tests/unit/test_checks.py",
+    "tests/browser/test_pages.py",
+    "tests/book/test_bug_museum.py",
+    "chapters/09_transformer_block.ipynb",
     "tests/browser/test_model_in_the_page.py",
     "tests/unit/test_generation.py",
 ]
@@ -36,12 +38,15 @@ def pytest_configure(config):
 
 @pytest.hookimpl(tryfirst=True)  # before the one of pytest-xdist itself
 def pytest_xdist_auto_num_workers(config):
-    """One worker for each core, but no more than files; a single file needs none."""
+    """Three workers for two cores, since browsers and kernels let a worker wait.
+
+    No more than files; a single file needs none.
+    """
     files = {argument.partition("::")[0] for argument in config.args}
     most = MOST_WORKERS
     if all(file.endswith((".py", ".ipynb")) for file in files):
         most = min(most, len(files))
-    workers = min(most, os.cpu_count() or 1)
+    workers = min(most, 3 * (os.cpu_count() or 1) // 2)
     return workers if workers > 1 else 0
 
 

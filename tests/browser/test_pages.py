@@ -9,6 +9,8 @@ from tests.browser.watched import DESKTOP, Watched
 
 WIDTHS = (1280, 375)
 THEMES = ("light", "dark")
+# What a server could spoil, it spoils on one page of each kind.
+OVER_HTTP = [PAGES[0], CHAPTERS[0], CHAPTERS[-1], *MADE]
 PAPER = {"width": 680, "height": 960}
 # Pictures load lazily: ask for all, as one does who walks down the page.
 LOAD_PICTURES = """async () => {
@@ -74,12 +76,14 @@ def assert_views_are_alive(page):
 
 
 @pytest.mark.parametrize(
-    ("one_page", "themes"),
-    [("file", THEMES), pytest.param("http", THEMES[::-1], marks=pytest.mark.slow)],
+    ("one_page", "path", "themes"),
+    [("file", path, THEMES) for path in [*PAGES, *MADE]]
+    + [
+        pytest.param("http", path, THEMES[::-1], marks=pytest.mark.slow)
+        for path in OVER_HTTP
+    ],
     indirect=["one_page"],
-    ids=["file", "http"],
 )
-@pytest.mark.parametrize("path", [*PAGES, *MADE])
 def test_one_visit_of_a_page(watched, path, themes):
     """Both themes, both widths, its views, and a chapter on paper."""
     watched.page.emulate_media(color_scheme=themes[0])

@@ -16,7 +16,7 @@ def test_what_starts_first_is_there():
     ("cores", "arguments", "workers"),
     [
         (1, ["tests", "chapters"], 0),
-        (2, ["tests", "chapters"], 2),
+        (2, ["tests", "chapters"], 3),
         (64, ["tests"], parallel.MOST_WORKERS),
         (2, ["tests/unit/test_batches.py"], 0),
         (2, ["tests/unit/test_batches.py::one", "tests/unit/test_batches.py::two"], 0),
