@@ -25,13 +25,17 @@ def eval_mode(model: nn.Module) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def silenced(model: TransformerLM, layer: int, head: int) -> Iterator[None]:
-    """Inside the ``with`` block, one head adds nothing to what the model computes.
+def silenced(
+    model: TransformerLM, layer: int, head: int, *, instead: Tensor | float = 0.0
+) -> Iterator[None]:
+    """Inside the ``with`` block, one head's context is the same at every position.
 
     Args:
         model: a ``TransformerLM``.
         layer: which block, from 0.
         head: which of its heads, from 0.
+        instead: (D,) or a number, what stands in place of its context: with 0 it adds
+            nothing, with its mean it adds what it adds on average.
 
     Raises:
         ValueError: a layer or a head that the model doesn't have.
@@ -44,7 +48,7 @@ def silenced(model: TransformerLM, layer: int, head: int) -> Iterator[None]:
 
     def silence(module: nn.Module, inputs: tuple[Tensor]) -> tuple[Tensor]:
         context = inputs[0].clone()
-        context[..., head * width : (head + 1) * width] = 0
+        context[..., head * width : (head + 1) * width] = instead
         return (context,)
 
     out_proj = model.blocks[layer].get_submodule("attention.out_proj")

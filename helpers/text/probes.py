@@ -4,7 +4,7 @@ At some characters of a story the right one follows from what was told before, a
 a model can be asked a question with one answer. ``LittleWorld`` lists those kinds.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import torch
 from torch import Tensor, nn
@@ -26,6 +26,7 @@ KINDS = (
 )
 # "She" and "he" differ from here on; either may begin a sentence.
 PRONOUNS = ("sS", "hH")
+STORIES_AT_A_TIME = 100
 Predict = Callable[[str, list[int]], Tensor]
 
 
@@ -102,12 +103,17 @@ def accuracy(
     }
 
 
-def model_predictions(model: nn.Module, tokenizer: CharTokenizer) -> Predict:
+def model_predictions(
+    model: nn.Module, tokenizer: CharTokenizer, stories: Sequence[str] = ()
+) -> Predict:
     """What ``accuracy`` asks for, of a language model.
 
     Args:
-        model: maps ids (B, T) to logits (B, T, vocab_size).
+        model: maps ids (B, T) to logits (B, T, vocab_size). A position's logits must
+            not depend on what comes after it.
         tokenizer: the model's, with a ``start_character``, which stands before a story.
+        stories: what will be asked for, which is computed right now and many at a time.
+            Others are computed one by one when they are asked for.
 
     Returns:
         predict: a function of a story and indices.
@@ -119,11 +125,21 @@ def model_predictions(model: nn.Module, tokenizer: CharTokenizer) -> Predict:
     if start is None:
         raise ValueError("tokenizer must have a start character, got None")
 
-    def predict(story: str, places: list[int]) -> Tensor:
-        ids = tokenizer.encode(start + story[:-1])
+    def of(texts: Sequence[str]) -> Tensor:
+        longest = max(map(len, texts))
+        ids = [tokenizer.encode((start + one[:-1]).ljust(longest)) for one in texts]
         with torch.no_grad():
-            logits = model(torch.tensor([ids], device=device))[0, places]
+            logits = model(torch.tensor(ids, device=device))
         return logits.softmax(dim=-1).cpu()
+
+    known: dict[str, Tensor] = {}
+    for i in range(0, len(stories), STORIES_AT_A_TIME):
+        some = stories[i : i + STORIES_AT_A_TIME]
+        known.update(zip(some, of(some), strict=True))
+
+    def predict(story: str, places: list[int]) -> Tensor:
+        rows = known[story] if story in known else of([story])[0]
+        return rows[places]
 
     return predict
 

@@ -115,6 +115,21 @@ def test_predictions_of_a_model_are_read_from_the_start_of_the_story():
         torch.testing.assert_close(row, model(ids)[0, -1].softmax(-1))
 
 
+def test_many_stories_are_computed_at_once_and_give_the_same(monkeypatch):
+    monkeypatch.setattr(probes, "STORIES_AT_A_TIME", 3)
+    tokenizer = CharTokenizer(WORLD.alphabet)
+    torch.manual_seed(0)
+    model = CharLanguageModel(tokenizer.vocab_size, 128, 12, 3)
+    one_by_one = probes.model_predictions(model, tokenizer)
+    *stories, other = STORIES[:8]
+    at_once = probes.model_predictions(model, tokenizer, stories)
+    expected = [one_by_one(story, [0, 5, len(story) - 1]) for story in STORIES[:8]]
+    model.head.weight.data.zero_()  # what is known doesn't change any more
+    for story, rows in zip(stories, expected, strict=False):
+        torch.testing.assert_close(at_once(story, [0, 5, len(story) - 1]), rows)
+    assert (at_once(other, [0, 5, len(other) - 1]) - expected[-1]).abs().max() > 1e-4
+
+
 def test_predictions_of_an_ngram_model_are_its_own():
     ngram = NGramModel(STORIES, 3, alphabet=WORLD.alphabet, start="\n")
     story = STORIES[0]

@@ -42,3 +42,17 @@ def test_a_silenced_head_answers_again_afterwards():
         with switches.silenced(model, layer=1, head=0):
             assert not torch.allclose(model(ids), before)
         assert torch.equal(model(ids), before)
+
+
+def test_what_stands_in_place_of_a_head_is_what_is_given():
+    model, _ = story_model.load_story_model()
+    ids = torch.tensor([[3, 1, 4, 1, 5]])
+    out_proj = model.blocks[0].attention.out_proj
+    got = []
+    instead = torch.arange(16.0)
+    with switches.silenced(model, layer=0, head=2, instead=instead), torch.no_grad():
+        hook = out_proj.register_forward_pre_hook(lambda _, x: got.append(x[0]))
+        model(ids)
+        hook.remove()
+    assert torch.equal(got[0][0, :, 32:48], instead.expand(5, 16))
+    assert not torch.equal(got[0][0, :, 16:32], instead.expand(5, 16))
