@@ -1,0 +1,95 @@
+"""Many trainings: side by side, each kept as it ends, and resumed after a kill."""
+
+import concurrent.futures
+import json
+import multiprocessing
+import os
+import pathlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from tqdm import tqdm
+
+Settings = dict[str, Any]
+Run = dict[str, Any]  # its settings, and what was measured
+
+
+def read(path: pathlib.Path) -> dict[str, Any]:
+    """A record as it stands: a dict with a list of "runs", empty without a file."""
+    if not path.exists():
+        return {"runs": []}
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def write(path: pathlib.Path, record: dict[str, Any]) -> None:
+    """Write a record with a run a line. A kill leaves the old file or the new one."""
+    head = {name: value for name, value in record.items() if name != "runs"}
+    runs = ",\n".join(f"  {json.dumps(run)}" for run in record["runs"])
+    text = json.dumps(head | {"runs": []}, indent=1)
+    text = text.removesuffix("[]\n}") + f"[\n{runs}\n ]\n}}\n"
+    beside = path.with_suffix(".partly")
+    beside.write_text(text, encoding="utf-8")
+    beside.replace(path)
+
+
+def same(run: Run, settings: Settings) -> bool:
+    """Whether a run was made with these settings."""
+    return all(run.get(name) == value for name, value in settings.items())
+
+
+def complete(
+    path: pathlib.Path,
+    wanted: Callable[[dict[str, Any]], Sequence[Settings]],
+    train: Callable[[Settings], Run],
+    *,
+    processes: int | None = None,
+    progress: bool | None = None,
+) -> dict[str, Any]:
+    """Train until nothing more is wanted, and write the record after every run.
+
+    Args:
+        path: the record, which may hold runs already.
+        wanted: from the record so far to the settings of the runs that it lacks. Which
+            ones may depend on what was measured.
+        train: a function at the top of a module, from settings to what was measured.
+            Each call has a process with one thread.
+        processes: how many run side by side; one for each core where left out.
+        progress: whether a bar shows how many runs are done and how long the others
+            will take; where left out, it does in a terminal.
+
+    Returns:
+        record: a dict with the "runs", sorted by their settings.
+    """
+    record = read(path)
+    processes = processes or os.cpu_count() or 1
+    hidden = None if progress is None else not progress
+    pending: dict[concurrent.futures.Future[Run], Settings] = {}
+    with (
+        concurrent.futures.ProcessPoolExecutor(
+            processes,
+            mp_context=multiprocessing.get_context("spawn"),
+            initializer=torch.set_num_threads,
+            initargs=(1,),
+        ) as pool,
+        tqdm(unit="run", disable=hidden, smoothing=0) as bar,
+    ):
+        while True:
+            missing = wanted(record)
+            bar.total = bar.n + len(missing)
+            bar.refresh()
+            for settings in missing:
+                if len(pending) < processes and settings not in pending.values():
+                    pending[pool.submit(train, settings)] = settings
+            if not pending:
+                break
+            ended, _ = concurrent.futures.wait(
+                pending, return_when=concurrent.futures.FIRST_COMPLETED
+            )
+            for future in ended:
+                record["runs"].append(pending.pop(future) | future.result())
+                bar.update()
+            write(path, record)
+    record["runs"].sort(key=json.dumps)
+    write(path, record)
+    return record

@@ -1,0 +1,228 @@
+"""What each part of a transformer is for: rungs, each at its own learning rate.
+
+Every rung's rate is swept with one seed and chosen on validation stories; then five
+seeds are trained at the best rate and at its two neighbours, and five more for as long
+as the whole model takes.
+"""
+
+import collections
+import statistics
+import sys
+import time
+from typing import Any
+
+import torch
+from torch import nn
+
+from experiments import many, running
+from helpers.models.language_model import TransformerLM
+from helpers.recorded import results
+from helpers.text import corpus, probes
+from helpers.text.batches import Documents
+from helpers.text.little_world import LittleWorld
+from helpers.text.tokenizer import CharTokenizer
+from helpers.training.config import preset
+from helpers.training.loop import evaluate, train
+
+BARE: dict[str, Any] = {"residual": False, "norm": "none", "mlp": False}
+WHOLE = "two blocks"
+# From one attention layer to two blocks, a part more each time.
+ADDED: dict[str, dict[str, Any]] = {
+    "one attention layer": {"num_layers": 1, **BARE},
+    "+ residual path": {"num_layers": 1, **BARE, "residual": True},
+    "+ normalisation": {"num_layers": 1, "mlp": False},
+    "+ MLP: one block": {"num_layers": 1},
+    WHOLE: {"num_layers": 2},
+}
+# The two blocks, a part less.
+LEFT_OUT: dict[str, dict[str, Any]] = {
+    "without the residual path": {"num_layers": 2, "residual": False},
+    "without normalisation": {"num_layers": 2, "norm": "none"},
+    "without MLPs": {"num_layers": 2, "mlp": False},
+    "without positions": {"num_layers": 2, "positions": "none"},
+    "with one head": {"num_layers": 2, "num_heads": 1},
+}
+# What else could explain a gain: as many numbers in fewer layers; depth alone.
+CONTROLS: dict[str, dict[str, Any]] = {
+    "one wide attention layer": {"num_layers": 1, "mlp": False, "d_model": 100},
+    "one wide block": {"num_layers": 1, "mlp_ratio": 10},
+    "six attention layers": {"num_layers": 6, "mlp": False},
+    "six without the path": {"num_layers": 6, "mlp": False, "residual": False},
+    "six without the path, Xavier": {
+        "num_layers": 6,
+        "mlp": False,
+        "residual": False,
+        "initialisation": "xavier",
+    },
+}
+RUNGS = ADDED | LEFT_OUT | CONTROLS
+RATES = tuple(0.001 * 2**i for i in range(-3, 9))  # the grid; a sweep begins inside
+SWEEP = (0.001, 0.002, 0.004, 0.008, 0.016)
+SEEDS = range(5)
+STEPS = 2_400
+STORIES = {"validation": 1_000, "test": 2_000}
+
+
+def texts(**stories: int) -> tuple[corpus.Corpus, tuple[str, ...]]:
+    """The corpus with its held-out test stories, and others to choose rates on."""
+    count = STORIES | stories
+    world = corpus.load("little-world", held_out_stories=count["test"])
+    other = corpus.load(
+        "little-world", seed=1, train_stories=1, held_out_stories=count["validation"]
+    )
+    return world, other.held_out
+
+
+def build(name: str, tokenizer: CharTokenizer, settings: many.Settings) -> Any:
+    """A rung's model with the first weights of a seed, and how to train it."""
+    changes = dict(RUNGS[name])
+    xavier = changes.pop("initialisation", "") == "xavier"
+    steps = settings["steps"]
+    model_config, train_config = preset(
+        "plain",
+        tokenizer.vocab_size,
+        **changes,
+        steps=steps,
+        warmup_steps=min(100, steps // 2),
+        learning_rate=settings["rate"],
+        seed=settings["seed"],
+    )
+    torch.manual_seed(settings["seed"])
+    model = TransformerLM(model_config)
+    if xavier:
+        for block in model.blocks:
+            for layer in block.modules():
+                if isinstance(layer, nn.Linear):
+                    nn.init.xavier_uniform_(layer.weight)
+    return model, train_config
+
+
+def train_one(settings: many.Settings, **stories: int) -> many.Run:
+    """Train one model.
+
+    Args:
+        settings: a dict of "rung", "rate", "seed" and "steps".
+        stories: how many of the "validation" and of the "test" to measure on.
+
+    Returns:
+        run: a dict of the "validation" and "test" loss in nats per character, and of
+            the number of "right" answers to each kind of question; where the loss grew
+            without bound, of a "validation" loss of None.
+    """
+    world, validation = texts(**stories)
+    tokenizer = CharTokenizer(world.alphabet)
+    model, config = build(settings["rung"], tokenizer, settings)
+    length = model.config.context_length
+    data, test, other = (
+        Documents.from_texts(part, tokenizer, length)
+        for part in (world.train, world.held_out, validation)
+    )
+    try:
+        train(model, data, config, device="cpu", progress=False)
+    except FloatingPointError:  # the rate is too high
+        return {"validation": None}
+    predict = probes.model_predictions(model, tokenizer, world.held_out)
+    shares = probes.accuracy(world.held_out, predict).items()
+    return {
+        "validation": running.rounded(evaluate(model, other)),
+        "test": running.rounded(evaluate(model, test)),
+        "right": {kind: round(share * asked) for kind, (share, asked) in shares},
+    }
+
+
+def milliseconds(rounds: int = 15) -> dict[str, float]:
+    """How long a step of each rung takes on one thread, measured in turns."""
+    world, _ = texts(validation=1, test=1)
+    tokenizer = CharTokenizer(world.alphabet)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    taken: dict[str, list[float]] = {name: [] for name in RUNGS}
+    for _ in range(rounds):
+        for name in RUNGS:
+            settings = {"rate": 0.001, "seed": 0, "steps": 8}
+            model, config = build(name, tokenizer, settings)
+            data = Documents.from_texts(
+                world.train[:500], tokenizer, model.config.context_length
+            )
+            started = time.perf_counter()
+            train(model, data, config, device="cpu", progress=False)
+            taken[name].append((time.perf_counter() - started) / config.steps)
+    torch.set_num_threads(threads)
+    return {
+        name: round(1000 * statistics.median(times), 2) for name, times in taken.items()
+    }
+
+
+def wanted(record: dict[str, Any]) -> list[many.Settings]:
+    """The runs that a record lacks: sweeps first, then seeds, then equal times."""
+    sweeps: list[many.Settings] = []
+    seeds: list[many.Settings] = []
+    times: list[many.Settings] = []
+    for name in RUNGS:
+        plain = {"rung": name, "seed": SEEDS[0], "steps": STEPS}
+        swept = [run for run in record["runs"] if many.same(run, plain)]
+        tried = [run["rate"] for run in swept]
+        lacking = [rate for rate in SWEEP if rate not in tried]
+        if not lacking:
+            best = best_rate(swept)
+            lacking = [rate for rate in neighbours(best) if rate not in tried]
+        if not lacking:
+            for rate in neighbours(best):
+                seeds += [plain | {"rate": rate, "seed": seed} for seed in SEEDS]
+            if "milliseconds" in record:
+                as_long = plain | {"rate": best, "steps": equal_steps(record, name)}
+                times += [as_long | {"seed": seed} for seed in SEEDS]
+        sweeps += [plain | {"rate": rate} for rate in lacking]
+    every = sweeps + seeds + times
+    return [
+        settings
+        for i, settings in enumerate(every)
+        if settings not in every[:i]
+        and not any(many.same(run, settings) for run in record["runs"])
+    ]
+
+
+def best_rate(runs: list[many.Run]) -> float:
+    """The rate at which the validation loss is lowest."""
+    ended = [run for run in runs if run["validation"] is not None]
+    return min(ended, key=lambda run: run["validation"])["rate"]
+
+
+def neighbours(rate: float) -> tuple[float, ...]:
+    """A rate of the grid between its half and its double."""
+    place = RATES.index(rate)
+    return RATES[max(place - 1, 0) : place + 2]
+
+
+def equal_steps(record: dict[str, Any], name: str) -> int:
+    """How many steps a rung takes in the time of the whole model's, in fifties."""
+    taken = record["milliseconds"]
+    return 50 * round(STEPS * taken[WHOLE] / taken[name] / 50)
+
+
+def main(arguments: list[str]) -> int:
+    """Train what the record lacks; it may be stopped and started at any time.
+
+    Args:
+        arguments: how many processes train side by side; one for each core where empty.
+    """
+    path = results.FOLDER / "parts.json"
+    processes = int(arguments[0]) if arguments else None
+    record = many.complete(path, wanted, train_one, processes=processes)
+    if "milliseconds" not in record:  # measured while nothing else runs
+        grammar = LittleWorld()
+        asked: collections.Counter[str] = collections.Counter()
+        for story in texts()[0].held_out:
+            asked.update(grammar.read(story)[1].values())
+        head = {
+            "torch": torch.__version__,
+            "asked": {kind: asked[kind] for kind in probes.KINDS},
+            "milliseconds": milliseconds(),
+        }
+        many.write(path, head | record)
+        many.complete(path, wanted, train_one, processes=processes)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
