@@ -9,7 +9,7 @@ import pathlib
 import sys
 import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -97,7 +97,11 @@ def call(
     printed = _FirstOfIt()
     # A generator that a GPU doesn't have yet needs no keeping, and would wake the GPU.
     gpus = range(torch.cuda.device_count()) if torch.cuda.is_initialized() else []
-    with torch.random.fork_rng(devices=gpus), contextlib.redirect_stdout(printed):
+    with (
+        torch.random.fork_rng(devices=gpus),
+        contextlib.redirect_stdout(printed),
+        _same_default_dtype(),
+    ):
         torch.default_generator.manual_seed(SEED)  # no other device's
         done = _within(seconds, lambda: run(function, *given.values()))
         reseeded = torch.initial_seed() != SEED
@@ -113,6 +117,16 @@ def call(
         changed=tuple(changed),
         reseeded=reseeded,
     )
+
+
+@contextlib.contextmanager
+def _same_default_dtype() -> Iterator[None]:
+    """What new tensors are made of stays as it was."""
+    dtype = torch.get_default_dtype()
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(dtype)
 
 
 def _within(

@@ -171,7 +171,7 @@ def _failure(
     if outcome.error is not None:
         return outcome.error
     expected, yours = (name_parts(one.value, names) for one in (right, outcome))
-    if not isinstance(yours, dict):
+    if yours is outcome.value:
         expected = right.value  # a tuple, where the parts' names would be a dict
     found = difference(expected, yours)
     if found is None:

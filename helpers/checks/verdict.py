@@ -217,10 +217,14 @@ def _failure(outcome: Outcome, found: Difference | BaseException) -> list[str]:
         lines = textwrap.wrap(f"{kind}: {message[:MOST_OF_AN_ERROR]}", WIDTH - 4)
         return [*(f"    {line}" for line in lines), *where]
     part = f" ({found.part})" if found.part else ""
-    return [
-        *_labelled(f"yours{part}", describe(found.yours, found.index)),
-        *_labelled(f"expected{part}", describe(found.expected, found.index)),
-    ]
+    yours, expected = (
+        describe(one, found.index) for one in (found.yours, found.expected)
+    )
+    lines = _labelled(f"yours{part}", yours) + _labelled(f"expected{part}", expected)
+    if yours == expected and found.index is not None:
+        off = found.yours[found.index].double() - found.expected[found.index].double()
+        lines.append(f"    They differ by {abs(off):.1e}: too much to be rounding.")
+    return lines
 
 
 def _wrapped(line: str) -> str:

@@ -143,6 +143,45 @@ def attention_back_queries_alone_scaled(queries, keys, values, grad_context):
     return grad_scores @ keys / root, grad_scores.T @ queries, weights.T @ grad_context
 
 
+def attention_back_from(weights, tensors, root):
+    queries, keys, values, grad_context = tensors
+    grad_scores = back_through_softmax(weights, grad_context @ values.T) / root
+    return grad_scores @ keys, grad_scores.T @ queries, weights.T @ grad_context
+
+
+def attention_back_naive(*tensors):
+    root = tensors[0].shape[-1] ** 0.5
+    exponentials = torch.exp(tensors[0] @ tensors[1].T / root)
+    weights = exponentials / exponentials.sum(dim=1, keepdim=True)
+    return attention_back_from(weights, tensors, root)
+
+
+def attention_back_one_maximum(*tensors):
+    root = tensors[0].shape[-1] ** 0.5
+    scores = tensors[0] @ tensors[1].T / root
+    exponentials = torch.exp(scores - torch.max(scores))
+    weights = exponentials / exponentials.sum(dim=1, keepdim=True)
+    return attention_back_from(weights, tensors, root)
+
+
+def attention_back_clamped(*tensors):
+    root = tensors[0].shape[-1] ** 0.5
+    exponentials = torch.exp((tensors[0] @ tensors[1].T / root).clamp(max=88))
+    weights = exponentials / exponentials.sum(dim=1, keepdim=True)
+    return attention_back_from(weights, tensors, root)
+
+
+def attention_back_over_queries(*tensors):
+    root = tensors[0].shape[-1] ** 0.5
+    weights = torch.softmax(tensors[0] @ tensors[1].T / root, dim=0)
+    return attention_back_from(weights, tensors, root)
+
+
+def attention_back_divided_by_width(*tensors):
+    D = tensors[0].shape[-1]
+    return attention_back_from(start(*tensors[:2], D**0.5), tensors, D)
+
+
 RIGHT = [
     attention_back_step_by_step,
     attention_back_by_queries,
@@ -182,5 +221,10 @@ WRONG = [
         attention_back_swapped,
         "the gradients of queries and keys in each other's place",
     ),
+    (attention_back_naive, "exponentials that overflow"),
+    (attention_back_one_maximum, "one maximum for the whole table of scores"),
+    (attention_back_over_queries, "softmax over the queries"),
+    (attention_back_divided_by_width, "gradients of queries and keys that D divides"),
+    (attention_back_clamped, None),
     (attention_back_queries_alone_scaled, None),
 ]

@@ -115,6 +115,16 @@ def two_by_words(vocab_size, context_length):
     return 1000 * words, words, words
 
 
+def two_without_keys(vocab_size, context_length):
+    W_query, W_key, W_value = two_by_loops(vocab_size, context_length)
+    return W_query, torch.zeros_like(W_key), W_value
+
+
+def two_with_a_five(vocab_size, context_length):
+    W_query, W_key, W_value = two_by_stacking(vocab_size, context_length)
+    return W_query / 80, W_key, W_value
+
+
 def two_as_one_tensor(vocab_size, context_length):
     return torch.cat(two_by_loops(vocab_size, context_length), dim=1)
 
@@ -125,10 +135,12 @@ WRONG = [
     (two_that_share, "weights that aren't sharp"),
     (two_with_a_ten, "weights that aren't sharp"),
     (two_unshifted, "a head 0 that looks at its own word"),
-    (two_shifted_ahead, "a head 0 that looks one word ahead"),
+    (two_shifted_ahead, "a head 0 whose queries meet no key"),
     (two_of_one_kind, "two heads that look at the word before"),
-    (two_the_other_way, "queries and keys exchanged"),
+    (two_the_other_way, "queries that meet no key"),
     (two_without_a_second_value, "values for head 0 alone"),
     (two_by_words, "heads that look for their own word"),
+    (two_without_keys, "queries that meet no key"),
+    (two_with_a_five, "weights that aren't sharp"),
     (two_as_one_tensor, None),
 ]

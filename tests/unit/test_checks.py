@@ -498,3 +498,31 @@ def test_what_pytorch_loads_late_is_loaded_before_the_clock_starts(asked):
         "assert torch._dynamo.decorators"
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT, timeout=120)
+
+
+def test_a_default_dtype_that_a_function_sets_does_not_get_out():
+    def switching(difference, D):
+        torch.set_default_dtype(torch.float64)
+        return checks.slope.reference(difference, D)
+
+    assert checks.slope.examine(switching).kind == "right"
+    assert torch.get_default_dtype() == torch.float32
+
+
+def test_a_dict_in_place_of_several_results_is_named():
+    def named(*tensors):
+        parts = checks.attention_backward.reference(*tensors)
+        return dict(zip(checks.attention_backward.returns, parts, strict=True)) | {
+            "": 0
+        }
+
+    text = checks.attention_backward.examine(named).text
+    assert "a dict came, grad_queries, grad_keys and grad_values were expected" in text
+
+
+def test_numbers_that_look_the_same_are_told_apart():
+    def coarse(difference, D):
+        return checks.slope.reference(difference, D) + 3e-5
+
+    text = checks.slope.examine(coarse).text
+    assert "They differ by 3.0e-05: too much to be rounding." in text

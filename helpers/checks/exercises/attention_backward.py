@@ -18,6 +18,9 @@ def _attention_inputs():
     def drawn(name, T, S, D, D_v):
         return case(name, draw(T, D), draw(S, D), draw(S, D_v), draw(T, D_v))
 
+    def numbers(count):
+        return draw(count, 3), draw(count, 3)
+
     table = torch.tensor
     two = table([[1.0, 0.0], [0.0, 1.0]])
     return [
@@ -38,6 +41,16 @@ def _attention_inputs():
         drawn("one key", 2, 1, 3, 2),
         # Weights of exactly 0 and 1: no gradient reaches the scores.
         case("scores in the thousands", 80 * two, 80 * two, draw(2, 3), draw(2, 3)),
+        # Rows of unlike size, and large scores that lie close together.
+        case(
+            "one row of small scores", table([[80.0, 0], [0, 1]]), 80 * two, *numbers(2)
+        ),
+        case(
+            "large scores that are close",
+            10 * two,
+            table([[17.0, 0], [16.9, 17]]),
+            *numbers(2),
+        ),
         drawn("T = S = D = D_v = 3", 3, 3, 3, 3),
         drawn("T = 5, S = 7, D = 4, D_v = 3", 5, 7, 4, 3),
     ]
@@ -52,6 +65,7 @@ def _attention_by_autograd(queries, keys, values, grad_context):
 def _by_hand(
     through_softmax=lambda weights, grad: weights * (grad - row_sums(weights, grad)),
     *,
+    softmax=lambda scores: scores.softmax(-1),
     forward=0.5,
     backward=0.5,
     values_from=lambda weights, grad: weights.T @ grad,
@@ -65,7 +79,7 @@ def _by_hand(
 
     def backward_of(queries, keys, values, grad_context):
         D = queries.shape[-1]
-        weights = (queries @ keys.T / D**forward).softmax(-1)
+        weights = softmax(queries @ keys.T / D**forward)
         grad_weights = grad_context @ values.T
         grad_scores = through_softmax(weights, grad_weights) / D**backward
         return (
@@ -75,6 +89,10 @@ def _by_hand(
         )
 
     return backward_of
+
+
+def _shares(exponentials):
+    return exponentials / exponentials.sum(-1, keepdim=True)
 
 
 def _swapped(*tensors):
@@ -149,6 +167,30 @@ EXERCISE = Exercise(
             _by_hand(lambda weights, grad: weights * (row_sums(weights, grad) - grad)),
             "A weight rises with its own score: the weighted sum is subtracted from "
             "the gradient, and not the gradient from the sum.",
+        ),
+        Mistake(
+            "exponentials that overflow",
+            _by_hand(softmax=lambda scores: _shares(scores.exp())),
+            "In float32, the exponential of a number above 89 is infinite. Subtract "
+            "each row's largest score first, as torch.softmax does.",
+        ),
+        Mistake(
+            "one maximum for the whole table of scores",
+            _by_hand(softmax=lambda scores: _shares((scores - scores.max()).exp())),
+            "In a row whose scores lie far below the table's largest one, all "
+            "exponentials become 0. Subtract the largest score of each row.",
+        ),
+        Mistake(
+            "softmax over the queries",
+            _by_hand(softmax=lambda scores: scores.softmax(0)),
+            "Each query shares its weight among the keys: softmax goes along the last "
+            "axis.",
+        ),
+        Mistake(
+            "gradients of queries and keys that D divides",
+            _by_hand(backward=1),
+            "The scores are divided by the square root of D, and so are the gradients "
+            "of queries and keys.",
         ),
         Mistake(
             "a gradient of the values from weights that are not transposed",

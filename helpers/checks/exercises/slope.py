@@ -80,7 +80,7 @@ EXERCISE = Exercise(
         "derivative of (1 - weight)² with respect to each difference, where weight is "
         "softmax's for the first of two scores that differ by difference / √D."
     ),
-    returns={"slope": "(...), as the differences"},
+    returns={"slope": "(...)"},
     reference=_slope,
     cases=_differences,
     mistakes=(
@@ -152,8 +152,8 @@ EXERCISE = Exercise(
         Mistake(
             "an exponential that overflows",
             _overflowing,
-            "In float32, the exponential of more than 88 is infinite, and infinity "
-            "over infinity is not a number. torch.sigmoid survives any size.",
+            "In float32, the exponential of a number above 89 is infinite, and "
+            "infinity over infinity is not a number. torch.sigmoid survives any size.",
         ),
     ),
 )

@@ -75,7 +75,7 @@ EXERCISE = Exercise(
             "the Jacobian without its diagonal part",
             lambda weights, grad: -weights * row_sums(weights, grad),
             "Yours is the part with the minus sign. Where i equals j, the Jacobian has "
-            "a weight more.",
+            "one more term, the weight itself.",
         ),
         Mistake(
             "a sum of the gradients that no weights multiply",

@@ -9,7 +9,6 @@ from helpers.checks.comparing import sort_of
 from helpers.checks.exercise import Exercise
 from helpers.checks.stubs import attempted
 
-FITTING = "matrices of the shapes (C, H D), (C, H D), (C, H vocab_size)"
 SHARP = 200.0
 
 
@@ -89,6 +88,11 @@ def _looking_for_words(vocab_size, context_length):
     return SHARP * W, W, W
 
 
+def _fitting(vocab_size, context_length):
+    C, wide = vocab_size + context_length, 2 * vocab_size
+    return f"matrices of the shapes ({C}, 2 D), ({C}, 2 D), ({C}, {wide})"
+
+
 def _sort(found, vocab_size, context_length):
     if not isinstance(found, (list, tuple)):
         return sort_of(found)
@@ -101,17 +105,17 @@ def _sort(found, vocab_size, context_length):
     if all(len(shape) == 2 and shape[0] == C for shape in shapes):
         (_, asking), (_, answering), (_, handed) = shapes
         if asking == answering and asking % 2 == 0 < asking and handed == wide:
-            return FITTING
+            return _fitting(vocab_size, context_length)
     return f"matrices of the shapes {', '.join(map(str, shapes))}"
 
 
 def _use(build, vocab_size, context_length, ids):
     found = attempted(build(vocab_size, context_length))
     sort = _sort(found, vocab_size, context_length)
-    if sort != FITTING:
+    if sort != _fitting(vocab_size, context_length):
         return _facts(sort)
     T = len(ids)
-    places = torch.eye(context_length)[:T]
+    places = torch.eye(context_length)[:T].float()
     x = torch.cat([F.one_hot(ids, vocab_size).float(), places], dim=-1)
     parts = [attention.split_heads((x @ W.float())[None], 2) for W in found]
     context, weights = attention.scaled_dot_product_attention(
@@ -154,11 +158,14 @@ EXERCISE = Exercise(
             "score of 0, and is divided by the root of D besides. Multiply the "
             "queries, or the keys, by a large number.",
         ),
-        Mistake(
-            "weights that aren't sharp",
-            _looking(_before, _first, factor=10.0),
-            "Each head prefers the right word, but the score is divided by the root "
-            "of D, and many zeros together get a share. Take a larger factor.",
+        *(
+            Mistake(
+                "weights that aren't sharp",
+                _looking(_before, _first, factor=factor),
+                "Each head prefers the right word, but the score is divided by the "
+                "root of D, and many zeros together get a share. Take a larger factor.",
+            )
+            for factor in (2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 12.0, 15.0, 20.0)
         ),
         Mistake(
             "a head 0 that looks at its own word",
@@ -167,10 +174,11 @@ EXERCISE = Exercise(
             "match the key of position t - 1: shift one of the two.",
         ),
         Mistake(
-            "a head 0 that looks one word ahead",
+            "a head 0 whose queries meet no key",
             _looking(lambda t: t + 1, _first),
-            "The shift goes the wrong way: position t asks for position t + 1, which "
-            "the mask hides, so the weight is shared among all that is left.",
+            "Its weights are even. Either a matrix has only zeros there, or the shift "
+            "goes the wrong way: position t asks for position t + 1, which the mask "
+            "hides.",
         ),
         Mistake(
             "a head 0 that looks two words back",
@@ -203,10 +211,11 @@ EXERCISE = Exercise(
             "positive.",
         ),
         Mistake(
-            "queries and keys exchanged",
+            "queries that meet no key",
             _exchanged,
-            "W_query holds what a word looks for, W_key what it can be found by. "
-            "Yours find what they should be found by.",
+            "The weights are even. Either W_query or W_key has only zeros, or the two "
+            "are exchanged: W_query holds what a word looks for, and W_key what it can "
+            "be found by.",
         ),
         Mistake(
             "matrices whose columns take the heads in turn",
