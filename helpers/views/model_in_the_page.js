@@ -73,7 +73,6 @@ function promptControls(prompts, alphabet, take) {
     "data-control": "prompt",
     "aria-label": "prompt",
     spellcheck: "false",
-    autocomplete: "off",
     oninput: () => check(field.value),
   });
   const put = (text) => {

@@ -31,10 +31,10 @@ export function render({ state, el }) {
     const shown = look(reader, chosen);
     sentence.textContent = shown.sentence;
     picture.show(shown);
-    panels.replaceChildren(
-      nextTable(alphabet, reader.probabilities(AS_LEARNED), 5),
-      looksTable(shown),
-    );
+    const next = reader.hasEnded()
+      ? []
+      : [nextTable(alphabet, reader.probabilities(AS_LEARNED), 5)];
+    panels.replaceChildren(...next, looksTable(shown));
   };
   const tell = () => {
     reader.read(stories[story], true);
@@ -131,6 +131,7 @@ function look(reader, { layer, head }) {
   const works = !reader.off.has(`${layer}.${head}`);
   const [best] = largest(weights, 1);
   const others = [...reader.off]
+    .sort()
     .filter((one) => one !== `${layer}.${head}`)
     .map((one) => headName(...one.split(".").map(Number)));
   const sentence = [

@@ -162,6 +162,23 @@ def test_the_first_screen_holds_the_doors_and_a_live_view(watched, size):
     assert watched.wrong == []
 
 
+def test_controls_agree_with_their_view_after_the_way_back(chromium, site):
+    """What a browser restores by itself, it restores without telling the view."""
+    page = chromium.new_page()
+    page.goto(f"{site.as_uri()}/{CHAPTERS[0]}.html")
+    view = page.locator('[data-module="unfinished_story"] .live')
+    view.locator('[data-control="works"]').uncheck()
+    view.locator('[data-control="story"]').select_option(index=1)
+    page.goto(f"{site.as_uri()}/{PAGES[-1]}.html")
+    page.go_back()
+    view.wait_for()
+    assert view.locator('[data-control="works"]').is_checked()
+    assert "it is off" not in view.locator('[data-value="sentence"]').text_content()
+    first = view.locator('[data-control="story"] option').first
+    assert view.locator('[data-control="story"]').input_value() == first.text_content()
+    page.close()
+
+
 def test_search_finds_a_word_on_the_right_pages(watched):
     page = watched.page
     page.goto(f"{watched.origin}/{CHAPTERS[0]}.html")

@@ -151,6 +151,8 @@ export function draw(tag, attributes = {}, ...children) {
  * @param {Children[]} children
  */
 function fill(element, attributes, children) {
+  // Else a browser that comes back to the page restores controls, and not what they show.
+  if (element.matches("input, select, textarea")) element.setAttribute("autocomplete", "off");
   // Else JupyterLab takes arrow keys, Enter and Space for its own, whatever has the focus.
   if ("data-control" in attributes || "tabindex" in attributes)
     element.setAttribute("data-lm-suppress-shortcuts", "");

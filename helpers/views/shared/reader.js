@@ -41,12 +41,15 @@ export class Reader {
 
   /** Read a text from the start character on, or only what is new after the last one. */
   read(text, anew = false) {
-    const more = !anew && text.startsWith(this.text);
-    const ids = more ? this.ids(text.slice(this.text.length)) : [this.start, ...this.ids(text)];
+    const { contextLength } = this.model;
+    const added =
+      anew || !text.startsWith(this.text) ? null : this.ids(text.slice(this.text.length));
+    const more = added !== null && added.length < contextLength;
+    // Of a long text, only what fits is read.
+    const ids = more ? added : [this.start, ...this.ids(text)].slice(-contextLength);
     if (!more) [this.cache, this.maps] = [this.model.newCache(), []];
     this.text = text;
     if (ids.length === 0) return;
-    const { contextLength } = this.model;
     const before = this.cache.ids.length;
     const { maps, logits } = this.model.read(this.cache, ids, this.off);
     // After a full context everything was read anew.
@@ -70,9 +73,8 @@ export class Reader {
   }
 
   writeToTheEnd(options) {
-    const most = 2 * this.model.contextLength;
     do this.write(options);
-    while (!this.hasEnded() && [...this.text].length < most);
+    while (!this.hasEnded() && [...this.text].length < this.model.contextLength);
   }
 }
 
