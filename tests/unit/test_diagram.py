@@ -240,6 +240,12 @@ FORMULAS = [
     ("queries * queries", QUERIES**2, ("× queries",), ["same", "same"]),
     ("split(merged)", HEADS, ("split",), ["split"]),
     ("merge(heads)", merge_heads(HEADS), ("merge",), ["merge"]),
+    (
+        "softmax(mask(scores))",
+        SCORES.masked_fill(~causal_mask(T, S), -math.inf).softmax(-1),
+        ("mask", "softmax"),
+        ["row"],
+    ),
     ("embed(ids, table)", KEYS[[2, 0]], ("embed",), ["row", "found"]),
     ("exp(scores)", SCORES.exp(), ("exp",), ["same"]),
     ("MLP(queries)", QUERIES + 1, ("MLP",), ["row"]),
@@ -277,6 +283,65 @@ def test_a_tensor_that_its_formula_does_not_give_is_refused(text, result, labels
             ValueError, match=rf"parts\['x'\] must be {re.escape(text)}"
         ):
             read_formula("x", text, KNOWN | {"x": wrong}, {"D": D, "H": 2})
+
+
+@pytest.mark.parametrize(
+    ("text", "result", "message"),
+    [
+        ("ids @ table", KEYS[0], "must multiply grids or heads"),
+        ("queries @ offsets.T", SCORES[0], "must multiply grids or heads"),
+        ("queries.T @ weights", KEYS.T, "must transpose nothing but the second"),
+        ("queries.T", QUERIES.T, "must transpose nothing but the second"),
+        ("softmax(scores.T)", SCORES.T.softmax(-1), "must transpose nothing but"),
+        ("queries + offsets", QUERIES + 1, "must join two grids of one shape"),
+        ("mask(scores, offsets)", SCORES, "must join two grids of one shape"),
+        ("embed(last, table)", KEYS[[-1]], "must take whole ids .* not negative"),
+        ("embed(offsets, table)", KEYS[[1, 1, 1]], "must take whole ids"),
+        ("embed(ids)", KEYS, "must give embed 2 of the parts"),
+        ("embed()", KEYS, "must give embed 2 of the parts"),
+        ("embed(ids, table, ids)", KEYS, "must give embed 2 of the parts"),
+        ("attention()", KEYS, "must give attention 1 of the parts"),
+        ("softmax(scores, dim=-1)", SCORES, "must give softmax 1 of the parts, and no"),
+        ("scores / 2 # half", SCORES / 2, "must hold no comment"),
+        ("softmax(mask(scores))", SCORES, r"at \[0, 0\] that is"),
+        ("softmax(mask(scores))", 0 * SCORES, r"at \[0, 0\] that is"),
+        ("softmax(mask(scores))", QUERIES, "doesn't fit shapes"),
+        ("norm(queries)", KEYS, r"of shape \(5, 3\), got shape \(7, 3\)"),
+        ("dropout(norm(queries))", KEYS, r"of shape \(5, 3\), got shape \(7, 3\)"),
+        ("dropout(scores)", -3 * SCORES, "must grow by 1 to 1000 times, got -3"),
+        ("dropout(scores)", 1e9 * SCORES, "must grow by 1 to 1000 times, got 1e.09"),
+        ("dropout(scores)", SCORES / 2, "must grow by 1 to 1000 times, got 0.5"),
+        ("small + small", torch.zeros(2, 3), r"at \[0, 0\] that is 2e-05, got 0"),
+        ("small + small", torch.full((2, 3), -2e-5), "that is 2e-05, got -2e-05"),
+    ],
+)
+def test_what_a_cell_comes_from_is_told_rightly_or_not_at_all(text, result, message):
+    more = {
+        "offsets": torch.ones(D),
+        "last": torch.tensor([-1]),
+        "small": torch.full((2, 3), 1e-5),
+    }
+    with pytest.raises(ValueError, match=message):
+        read_formula("x", text, KNOWN | more | {"x": result}, {"D": D, "H": 2})
+
+
+def test_another_spelling_of_a_known_name_says_nothing():
+    formula = read_formula("x", "Softmax(scores)", KNOWN | {"x": SCORES}, {})
+    assert formula.said == ""
+    assert formula.sources == (("scores", "all"),)
+
+
+@pytest.mark.parametrize(
+    ("text", "result", "how"),
+    [
+        ("softmax(split(merged))", HEADS.softmax(-1), "all"),
+        ("softmax(merge(heads))", merge_heads(HEADS).softmax(-1), "all"),
+        ("softmax(row)", SCORES[0].softmax(-1), "all"),
+    ],
+)
+def test_a_row_of_what_was_moved_comes_from_everything(text, result, how):
+    known = KNOWN | {"row": SCORES[0], "x": result}
+    assert read_formula("x", text, known, {"H": 2}).sources[0][1] == how
 
 
 NAN, INF = torch.full((T, S), math.nan), torch.full((T, S), math.inf)
