@@ -27,6 +27,7 @@ class Entry(NamedTuple):
 
 
 MOST_HEADS, MOST_ROWS, MOST_COLUMNS = 4, 8, 12
+MOST_WHOLE = 2**24  # up to here float32 holds every whole number
 POSITIONS = ("T", "S")
 
 
@@ -141,10 +142,20 @@ def _letters(name: str, tensor: Tensor, letters: str) -> tuple[str, ...]:
         )
     if 0 in shape:
         raise ValueError(f"parts[{name!r}] must hold numbers, got shape {shape}")
-    if tensor.is_complex() or not ((tensor == -math.inf) | tensor.isfinite()).all():
+    numbers = None if tensor.is_complex() else tensor.double()
+    # As float32 they are drawn: there a larger number would be infinite, or another id.
+    if (
+        numbers is None
+        or not ((numbers == -math.inf) | numbers.float().isfinite()).all()
+    ):
         raise ValueError(
             f"parts[{name!r}] must hold finite numbers or minus infinity, got NaN, "
-            "plus infinity or complex numbers"
+            "plus infinity, complex numbers or what float32 can't hold"
+        )
+    if not tensor.is_floating_point() and (numbers.abs() > MOST_WHOLE).any():
+        raise ValueError(
+            f"parts[{name!r}] must hold whole numbers up to {MOST_WHOLE}, got "
+            f"{int(numbers.abs().max())}"
         )
     return split
 

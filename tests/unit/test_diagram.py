@@ -371,6 +371,12 @@ NAN, INF = torch.full((T, S), math.nan), torch.full((T, S), math.inf)
         ),
         ({"x": (NAN, "T, S")}, {}, r"parts\['x'\] must hold finite numbers or minus"),
         ({"x": (INF, "T, S")}, {}, r"parts\['x'\] must hold finite numbers or minus"),
+        (
+            {"x": (torch.tensor([[1.0, -1e300]], dtype=torch.float64), "T, D")},
+            {},
+            "what float32 can't hold",
+        ),
+        ({"ids": (torch.tensor([2**24 + 1]), "T")}, {}, "up to 16777216, got 16777217"),
         (GIVEN | {"x": (KEYS, "T, D")}, {}, r"has T = 7, but parts\['queries'\] has T"),
         (
             {"x": (SCORES, "T, S", "softmax(scores)")},
