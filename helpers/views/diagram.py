@@ -1,5 +1,6 @@
 """A computation drawn from its tensors: what is computed from what, step by step."""
 
+import keyword
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -109,7 +110,8 @@ def _entries(parts: Mapping[str, Given]) -> dict[str, Entry]:
         raise ValueError(f"parts must be a dict of tensors by name, got {parts!r}")
     read = {}
     for name, entry in parts.items():
-        if not isinstance(name, str) or not name.isidentifier():
+        variable = isinstance(name, str) and name.isidentifier()
+        if not variable or keyword.iskeyword(name):
             raise ValueError(f"parts must have names of variables, got {name!r}")
         if not isinstance(entry, tuple) or not 2 <= len(entry) <= 4:
             raise ValueError(
@@ -121,6 +123,11 @@ def _entries(parts: Mapping[str, Given]) -> dict[str, Entry]:
         if not all(isinstance(text, str) for text in texts):
             raise ValueError(f"parts[{name!r}] must hold texts after its tensor")
         letters, text, said = (*texts, "", "")[:3]
+        if tensor.is_meta or tensor.layout != torch.strided:
+            raise ValueError(
+                f"parts[{name!r}] must hold numbers, as a dense tensor, got "
+                f"{tensor.device.type} and {tensor.layout}"
+            )
         tensor = tensor.detach().cpu()
         read[name] = Entry(tensor, _letters(name, tensor, letters), text, said)
     return read
@@ -180,6 +187,10 @@ def _places(
 ) -> dict[str, list[str]]:
     read = {}
     for letter, some in names.items():
+        if not isinstance(some, Sequence):
+            raise ValueError(
+                f"names[{letter!r}] must be a list of names, got {type(some).__name__}"
+            )
         if letter not in sizes or len(some) != sizes[letter]:
             wanted = sizes.get(letter, "a letter of the shapes")
             raise ValueError(
@@ -191,6 +202,8 @@ def _places(
 
 
 def _listed(names: Iterable[str]) -> list[str]:
+    if not isinstance(names, Iterable):
+        raise ValueError(f"new must be a list of parts, got {type(names).__name__}")
     return [names] if isinstance(names, str) else list(names)
 
 

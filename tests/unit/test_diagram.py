@@ -406,12 +406,24 @@ NAN, INF = torch.full((T, S), math.nan), torch.full((T, S), math.inf)
         (GIVEN, {"roles": {"x": "keys"}}, r"roles must name parts"),
         (GIVEN, {"roles": {"keys": "key"}}, r"roles\['keys'\] must be one of"),
         (GIVEN, {"names": {"T": ["a"]}}, r"names\['T'\] must name T = 5 places, got 1"),
+        (GIVEN, {"names": {"T": 3}}, r"names\['T'\] must be a list of names, got int"),
+        (GIVEN, {"names": {"T": iter("abcde")}}, r"names\['T'\] must be a list of"),
+        (GIVEN, {"new": None}, "new must be a list of parts, got NoneType"),
+        ({"class": (QUERIES, "T, D")}, {}, "names of variables, got 'class'"),
+        ({"None": (QUERIES, "T, D")}, {}, "names of variables, got 'None'"),
+        ({"x": (QUERIES.to("meta"), "T, D")}, {}, "as a dense tensor, got meta"),
+        ({"x": (QUERIES.to_sparse(), "T, D")}, {}, "got cpu and torch.sparse_coo"),
         (GIVEN, {"names": {"X": ["a"]}}, r"names\['X'\] must name X = a letter of"),
     ],
 )
 def test_bad_input_is_named(parts, options, message):
     with pytest.raises(ValueError, match=message):
         diagram(parts, **options)
+
+
+def test_eight_bit_floats_are_drawn():
+    view = diagram({"x": (torch.tensor([[0.5, -1.0]]).to(torch.float8_e4m3fn), "T, D")})
+    assert view.tables[-1].cells == [[0.5, -1.0]]
 
 
 def test_nothing_given_is_changed():
