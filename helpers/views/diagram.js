@@ -18,11 +18,14 @@ const DIAGRAM_STYLE = `
 }
 .aos-view .panel .controls { gap: 0.5rem; align-items: center; }
 .aos-view .panel .note { min-height: 1.45em; }
+.aos-view .words table:first-of-type td:nth-child(5) {
+  min-width: 14rem; white-space: pre-wrap; text-align: start;
+}
 @media print {
   .aos-view .later { visibility: visible; }
   .aos-view .past :is(.cells, .line, .tip, .pill) { opacity: 1; }
   .aos-view .panel, .aos-view .marks { display: none; }
-  .aos-view .diagram-frame .scroll { overflow: visible; mask-image: none; }
+  .aos-view :is(.diagram-frame, .words) .scroll { overflow: visible; mask-image: none; }
 }
 `;
 
@@ -93,6 +96,9 @@ export function render({ state, el }) {
   asked.listen(svg);
   figure.querySelector(".frame").replaceWith(scroll("The picture", svg));
   el.append(h("style", {}, DIAGRAM_STYLE), h("div", { class: "diagram-frame" }, figure), panel);
+  const words = view.querySelector("details");
+  words.classList.add("words");
+  words.append(scroll("The tables", ...words.querySelectorAll("table")));
   keepOpaque(panel, view);
   if (steps.length) show();
 }

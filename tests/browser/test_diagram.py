@@ -234,6 +234,17 @@ def test_a_picture_is_legible_and_accessible(show_views, name, theme):
     assert found == []
 
 
+def test_wide_tables_scroll_in_a_frame_of_their_own(show_views):
+    shown = show_views(CHAPTERS["many_heads"]())
+    shown.page.set_viewport_size({"width": 320, "height": 800})
+    shown.page.locator("summary").click()
+    table = shown.page.locator("table").first
+    expect(table).to_be_visible()
+    assert shown.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    sentence = table.locator("tr").nth(-1).locator("td").nth(3)
+    assert sentence.bounding_box()["height"] > 40  # it takes several lines
+
+
 @pytest.mark.parametrize("name", CHAPTERS)
 def test_words_stay_within_their_frames(show_views, name):
     shown = show_views(CHAPTERS[name]())
