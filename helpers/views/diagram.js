@@ -18,11 +18,14 @@ const DIAGRAM_STYLE = `
 }
 .aos-view .panel .controls { gap: 0.5rem; align-items: center; }
 .aos-view .panel .note { min-height: 1.45em; }
+.aos-view .words table:first-of-type td:nth-child(5) {
+  min-width: 14rem; white-space: pre-wrap; text-align: start;
+}
 @media print {
   .aos-view .later { visibility: visible; }
   .aos-view .past :is(.cells, .line, .tip, .pill) { opacity: 1; }
   .aos-view .panel, .aos-view .marks { display: none; }
-  .aos-view .diagram-frame .scroll { overflow: visible; mask-image: none; }
+  .aos-view :is(.diagram-frame, .words) .scroll { overflow: visible; mask-image: none; }
 }
 `;
 
@@ -93,6 +96,9 @@ export function render({ state, el }) {
   asked.listen(svg);
   figure.querySelector(".frame").replaceWith(scroll("The picture", svg));
   el.append(h("style", {}, DIAGRAM_STYLE), h("div", { class: "diagram-frame" }, figure), panel);
+  const words = view.querySelector("details");
+  words.classList.add("words");
+  words.append(scroll("The tables", ...words.querySelectorAll("table")));
   keepOpaque(panel, view);
   if (steps.length) show();
 }
@@ -131,10 +137,9 @@ function askedCell({ parts, reachable, answer }) {
       "aria-valuemax": String(numberOf(parts, { part: parts.length, head: 0, row: 0, column: 0 })),
       "aria-valuenow": "1",
       onkeydown: (event) => {
-        const next = moved(parts, place, event.key);
+        const next = moved(parts, place, event.key, reachable);
         if (!next) return;
         event.preventDefault();
-        if (!reachable(next.part)) return;
         point(next);
         reveal(handle);
       },
@@ -152,12 +157,21 @@ function askedCell({ parts, reachable, answer }) {
       point(null);
     },
     listen: (svg) => {
-      svg.addEventListener("pointermove", (event) => {
+      let pressed = null;
+      const ask = (event) => {
         const there = cellAt(svg, parts, event);
         if (there && reachable(there.part)) point(there);
         else if (!focused()) point(null);
+      };
+      // A finger that moves scrolls, and it leaves before its click comes.
+      const hovers = (event) => event.pointerType !== "touch";
+      svg.addEventListener("pointermove", (event) => hovers(event) && ask(event));
+      svg.addEventListener("pointerleave", (event) => hovers(event) && !focused() && point(null));
+      // A tap's click is moved to what can have the focus nearby; where it began is not.
+      svg.addEventListener("pointerdown", (event) => {
+        pressed = event;
       });
-      svg.addEventListener("pointerleave", () => focused() || point(null));
+      svg.addEventListener("click", () => pressed && ask(pressed));
     },
   };
 }
@@ -242,7 +256,7 @@ function cellAt(svg, parts, event) {
 }
 
 /** The place that a key leads to, or null for another key. */
-function moved(parts, { part, head, row, column }, key) {
+function moved(parts, { part, head, row, column }, key, reachable) {
   const { cells } = parts[part];
   const [rows, columns] = [cells[0].length, cells[0][0].length];
   const within = (number, count) => Math.max(0, Math.min(count - 1, number));
@@ -259,8 +273,10 @@ function moved(parts, { part, head, row, column }, key) {
       return { part, head, column, row: within(row + (key === "ArrowUp" ? -1 : 1), rows) };
     case "PageUp":
     case "PageDown": {
-      const next = within(part + (key === "PageUp" ? -1 : 1), parts.length);
-      return { part: next, head: 0, row: 0, column: 0 };
+      const by = key === "PageUp" ? -1 : 1;
+      let next = part + by;
+      while (parts[next] && !reachable(next)) next += by;
+      return { part: parts[next] ? next : part, head: 0, row: 0, column: 0 };
     }
     default:
       return null;

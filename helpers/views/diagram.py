@@ -1,5 +1,6 @@
 """A computation drawn from its tensors: what is computed from what, step by step."""
 
+import keyword
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -27,6 +28,7 @@ class Entry(NamedTuple):
 
 
 MOST_HEADS, MOST_ROWS, MOST_COLUMNS = 4, 8, 12
+MOST_WHOLE = 2**24  # up to here float32 holds every whole number
 POSITIONS = ("T", "S")
 
 
@@ -108,7 +110,8 @@ def _entries(parts: Mapping[str, Given]) -> dict[str, Entry]:
         raise ValueError(f"parts must be a dict of tensors by name, got {parts!r}")
     read = {}
     for name, entry in parts.items():
-        if not isinstance(name, str) or not name.isidentifier():
+        variable = isinstance(name, str) and name.isidentifier()
+        if not variable or keyword.iskeyword(name):
             raise ValueError(f"parts must have names of variables, got {name!r}")
         if not isinstance(entry, tuple) or not 2 <= len(entry) <= 4:
             raise ValueError(
@@ -120,6 +123,11 @@ def _entries(parts: Mapping[str, Given]) -> dict[str, Entry]:
         if not all(isinstance(text, str) for text in texts):
             raise ValueError(f"parts[{name!r}] must hold texts after its tensor")
         letters, text, said = (*texts, "", "")[:3]
+        if tensor.is_meta or tensor.layout != torch.strided:
+            raise ValueError(
+                f"parts[{name!r}] must hold numbers, as a dense tensor, got "
+                f"{tensor.device.type} and {tensor.layout}"
+            )
         tensor = tensor.detach().cpu()
         read[name] = Entry(tensor, _letters(name, tensor, letters), text, said)
     return read
@@ -141,10 +149,20 @@ def _letters(name: str, tensor: Tensor, letters: str) -> tuple[str, ...]:
         )
     if 0 in shape:
         raise ValueError(f"parts[{name!r}] must hold numbers, got shape {shape}")
-    if tensor.is_complex() or not ((tensor == -math.inf) | tensor.isfinite()).all():
+    numbers = None if tensor.is_complex() else tensor.double()
+    # As float32 they are drawn: there a larger number would be infinite, or another id.
+    if (
+        numbers is None
+        or not ((numbers == -math.inf) | numbers.float().isfinite()).all()
+    ):
         raise ValueError(
             f"parts[{name!r}] must hold finite numbers or minus infinity, got NaN, "
-            "plus infinity or complex numbers"
+            "plus infinity, complex numbers or what float32 can't hold"
+        )
+    if not tensor.is_floating_point() and (numbers.abs() > MOST_WHOLE).any():
+        raise ValueError(
+            f"parts[{name!r}] must hold whole numbers up to {MOST_WHOLE}, got "
+            f"{int(numbers.abs().max())}"
         )
     return split
 
@@ -169,6 +187,10 @@ def _places(
 ) -> dict[str, list[str]]:
     read = {}
     for letter, some in names.items():
+        if not isinstance(some, Sequence):
+            raise ValueError(
+                f"names[{letter!r}] must be a list of names, got {type(some).__name__}"
+            )
         if letter not in sizes or len(some) != sizes[letter]:
             wanted = sizes.get(letter, "a letter of the shapes")
             raise ValueError(
@@ -180,6 +202,8 @@ def _places(
 
 
 def _listed(names: Iterable[str]) -> list[str]:
+    if not isinstance(names, Iterable):
+        raise ValueError(f"new must be a list of parts, got {type(names).__name__}")
     return [names] if isinstance(names, str) else list(names)
 
 

@@ -27,8 +27,15 @@ RECKONED: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
 # "across" the row j of what was transposed, the "same" cell, or "all" cells.
 PAIRED = {"@": ("row", "column"), "embed": ("row", "found")}
 EACH_CELL = ("mask", "dropout", "exp", "relu")
-EACH_ROW = ("softmax", "norm", "mlp")
-WIDENED = {"same": "row", "column": "all", "across": "all"}
+EACH_ROW = ("softmax", "norm", "MLP")
+WIDENED = {"same": "row"} | dict.fromkeys(("column", "across", "split", "merge"), "all")
+# How many parts a known name takes; any other takes one or more.
+COUNTS: dict[str, tuple[int, ...]] = {
+    **dict.fromkeys((*EACH_CELL, *EACH_ROW, "split", "merge"), (1,)),
+    "mask": (1, 2),
+    "embed": (2,),
+}
+MOST_SCALE = 1000.0  # by which dropout makes numbers grow
 SAID = {
     "@": "each number is the dot product of a row of {0} and a column of {1}",
     "@ᵀ": "each number is the dot product of a row of {0} and a row of {1}",
@@ -42,7 +49,7 @@ SAID = {
     "split": "each row is cut into one piece for every head",
     "merge": "the heads' rows are laid side by side again",
     "norm": "each row is brought to a common scale, by itself",
-    "mlp": "each row goes through the same small network, by itself",
+    "MLP": "each row goes through the same small network, by itself",
     "embed": "each id takes its row of {1}",
     "exp": "each number s becomes e to the power s",
 }
@@ -82,15 +89,17 @@ def read_formula(
             or that isn't what the tensor holds.
     """
     before = {one: tensor for one, tensor in tensors.items() if one != name}
-    reader = _Reader(name, text, before, sizes)
+    reader = _Reader(name, text, before, sizes, tensors[name])
     start, operands = reader.start()
     steps = reader.steps
-    _require_agreement(name, text, tensors[name], reader.value, steps)
+    _require_agreement(name, text, tensors[name], reader)
     shown = text.replace(".T", "ᵀ").replace("/", "÷")
     hows = _hows(start, operands, [kind for kind, _ in steps])
+    if tensors[name].dim() == 1 and any(kind in EACH_ROW for kind, _ in steps):
+        hows = ["all"] * len(hows)  # its one row is drawn as a column
     names = [operand.name for operand in operands]
     said = [] if start == "" else [SAID.get(_named(start, operands), "")]
-    said += [SAID.get(kind.lower(), "") for kind, _ in steps]
+    said += [SAID.get(kind, "") for kind, _ in steps]
     words = "; then ".join(one for one in said if one)
     divisor = next((detail for kind, detail in steps if kind == "÷"), "")
     labels = tuple(
@@ -125,14 +134,19 @@ class _Reader:
         text: str,
         before: Mapping[str, Tensor],
         sizes: Mapping[str, int],
+        result: Tensor,
     ) -> None:
         self.name, self.text, self.before, self.sizes = name, text, before, sizes
+        self.result = result
         self.steps: list[tuple[str, str]] = []
-        self.value: Tensor | None = None
+        self.value: Tensor | None = None  # None where not even its shape is known
+        self.known = True  # or whether of the value only its shape is known
 
     def start(self) -> tuple[str, list[_Operand]]:
         """The first operation ("" for none) and its operands; fills the rest."""
         source = re.sub(r"√(\w+)", r"sqrt(\1)", self.text)
+        if "#" in source:
+            raise self.wrong("can't be read: it must hold no comment")
         try:
             node = ast.parse(source.strip(), mode="eval").body
         except SyntaxError:
@@ -142,6 +156,7 @@ class _Reader:
             node, step = inner
             around.insert(0, step)
         start, operands = self._core(node)
+        self._require_form(start, operands)
         self.value = self._computed(start, operands, around)
         self.steps = around
         return start, operands
@@ -151,13 +166,13 @@ class _Reader:
 
     def _unwrapped(self, node: ast.expr) -> tuple[ast.expr, tuple[str, str]] | None:
         """What stands inside f(…) or … / √D, and that step."""
-        if (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Name)
-            and len(node.args) == 1
-            and not node.keywords
-        ):
-            return node.args[0], (node.func.id, "")
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            name, count = node.func.id, len(node.args)
+            counts = COUNTS.get(name, (max(count, 1),))
+            if node.keywords or count not in counts:
+                needed = " or ".join(map(str, counts))
+                raise self.wrong(f"must give {name} {needed} of the parts, and no more")
+            return (node.args[0], (name, "")) if count == 1 else None
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
             divisor = ast.unparse(node.right)
             self._divisor(divisor)
@@ -196,6 +211,31 @@ class _Reader:
         size = float(self.sizes.get(number, 0) or number)
         return math.sqrt(size) if root else size
 
+    def _require_form(self, start: str, operands: Sequence[_Operand]) -> None:
+        """Of each cell it can be told which cells it comes from."""
+        inputs = [self.before[one.name] for one in operands]
+        shapes = [shape_of(x) for x in inputs]
+        if any(
+            one.transposed for i, one in enumerate(operands) if (start, i) != ("@", 1)
+        ):
+            raise self.wrong(
+                "must transpose nothing but the second operand of @; give the "
+                "transposed tensor a name of its own"
+            )
+        if start == "@" and min(map(len, shapes)) < 2:
+            raise self.wrong(f"must multiply grids or heads, got shapes {shapes}")
+        if start in ("+", "−", "×", "mask") and len({one[-2:] for one in shapes}) > 1:
+            raise self.wrong(f"must join two grids of one shape, got shapes {shapes}")
+        if start == "embed" and (
+            [len(one) for one in shapes] != [1, 2]
+            or inputs[0].is_floating_point()
+            or (inputs[0] < 0).any()
+        ):
+            raise self.wrong(
+                "must take whole ids (T,) that are not negative, and a table (…, …), "
+                f"got shapes {shapes}"
+            )
+
     def _computed(
         self, start: str, operands: Sequence[_Operand], around: list[tuple[str, str]]
     ) -> Tensor | None:
@@ -205,27 +245,30 @@ class _Reader:
             x.mT if one.transposed else x
             for x, one in zip(inputs, operands, strict=True)
         ]
-        known = all(
-            kind in ("softmax", "÷", "exp", "relu", "split", "merge")
-            for kind, _ in (around[:-1] if self._compared(around) else around)
-        )
-        if not known:
+        if not all(kind == "÷" or kind in COUNTS for kind, _ in around):
             return None
+        kinds = [kind for kind, _ in around]
         try:
             value = self._first(start, inputs)
-            for kind, detail in around:
-                if value is not None:
+            for i, (kind, detail) in enumerate(around):
+                if value is None:
+                    break
+                if kind == "mask" and kinds[i + 1 :] == ["softmax"]:
+                    value = value.masked_fill(self.result == 0, -math.inf)
+                elif kind in (
+                    "mask",
+                    "dropout",
+                ):  # the last can be told from the result
+                    self.known &= i == len(kinds) - 1
+                elif kind in ("norm", "MLP"):
+                    self.known = False
+                else:
                     value = self._then(kind, detail, value)
         except (RuntimeError, ValueError, IndexError) as error:
             shapes = [shape_of(x) for x in inputs]
             reason = f"doesn't fit shapes {shapes}: {error}".splitlines()[0]
             raise self.wrong(reason) from None
         return value
-
-    @staticmethod
-    def _compared(around: list[tuple[str, str]]) -> bool:
-        """Whether the last step's result can be told from what it was given."""
-        return bool(around) and around[-1][0] in ("mask", "dropout")
 
     @staticmethod
     def _first(start: str, inputs: Sequence[Tensor]) -> Tensor | None:
@@ -245,8 +288,7 @@ class _Reader:
                 raise ValueError("no shape has the letter H")
             return split_heads(value, self.sizes["H"])
         known = {"softmax": lambda x: x.softmax(-1), "merge": merge_heads}
-        known |= {"exp": torch.exp, "relu": torch.relu}
-        return known.get(kind, lambda x: x)(value)
+        return (known | {"exp": torch.exp, "relu": torch.relu})[kind](value)
 
 
 def _named(start: str, operands: Sequence[_Operand]) -> str:
@@ -272,21 +314,16 @@ def _hows(start: str, operands: Sequence[_Operand], kinds: Sequence[str]) -> lis
     for kind in kinds:
         if kind in ("split", "merge"):
             hows = [kind if how == "same" else "all" for how in hows]
-        elif kind.lower() in EACH_ROW:
+        elif kind in EACH_ROW:
             hows = [WIDENED.get(how, how) for how in hows]
         elif kind not in (*EACH_CELL, "÷"):
             hows = ["all"] * len(hows)
     return hows
 
 
-def _require_agreement(
-    name: str,
-    text: str,
-    tensor: Tensor,
-    value: Tensor | None,
-    steps: Sequence[tuple[str, str]],
-) -> None:
+def _require_agreement(name: str, text: str, tensor: Tensor, reader: _Reader) -> None:
     """The tensor is what its formula gives, as far as that is known."""
+    value = reader.value
     if value is None:
         return
     if value.shape != tensor.shape:
@@ -294,15 +331,24 @@ def _require_agreement(
             f"parts[{name!r}] must be {text}, of shape {shape_of(value)}, got shape "
             f"{shape_of(tensor)}"
         )
+    if not reader.known:
+        return
     value, tensor = value.double(), tensor.double()
-    last = steps[-1][0] if steps else ""
+    last = reader.steps[-1][0] if reader.steps else ""
     if last == "mask":
         value = value.masked_fill(tensor == -math.inf, -math.inf)
     elif last == "dropout":
-        kept = (tensor != 0) & (value != 0)
-        scale = (tensor[kept] / value[kept]).median() if kept.any() else 1.0
+        kept = (tensor != 0) & (value != 0) & value.isfinite()
+        scale = float((tensor[kept] / value[kept]).median()) if kept.any() else 1.0
+        if not 0.999 <= scale <= MOST_SCALE:
+            raise ValueError(
+                f"parts[{name!r}] must be {text}: what is kept must grow by 1 to "
+                f"{MOST_SCALE:.0f} times, got {scale:.4g}"
+            )
         value = (value * scale).masked_fill(tensor == 0, 0.0)
-    agree = torch.isclose(tensor, value, rtol=1e-3, atol=1e-4) | (tensor == value)
+    largest = value.masked_fill(~value.isfinite(), 0).abs().max()
+    near = 1e-4 * min(1.0, float(largest))
+    agree = torch.isclose(tensor, value, rtol=1e-3, atol=near) | (tensor == value)
     if not agree.all():
         place = (~agree).nonzero()[0].tolist()
         raise ValueError(

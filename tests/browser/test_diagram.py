@@ -125,6 +125,21 @@ def test_keys_reach_no_part_that_is_not_there_yet(shown):
     assert cell(shown).startswith("weights[")
 
 
+def test_keys_pass_over_parts_that_are_not_there_yet(show_views):
+    shown = show_views(CHAPTERS["projections"]())
+    shown.press("next", "Enter")
+    for key, name in (
+        ("PageUp", "W_query"),
+        ("PageUp", "inputs"),
+        ("PageUp", "inputs"),
+    ):
+        shown.press("cell", key)
+        assert cell(shown).startswith(f"{name}[")
+    for name in ("W_query", "queries", "queries"):
+        shown.press("cell", "PageDown")
+        assert cell(shown).startswith(f"{name}[")
+
+
 def test_the_mouse_asks_a_cell(shown):
     view = CHAPTERS["dot_products"]()
     for row, word in enumerate(WORDS):
@@ -136,6 +151,29 @@ def test_the_mouse_asks_a_cell(shown):
     assert shown.page.locator(".live .mark").count() == 0
     point(shown, *centre(view, "inputs", 1, 0))
     assert cell(shown) == f"inputs[journey, 0] = {INPUTS[1, 0]:.2f}"
+
+
+def test_a_finger_asks_a_cell(chromium, tmp_path):
+    view = CHAPTERS["dot_products"]()
+    path = tmp_path / "view.html"
+    page = PAGE.format(colours=THEMES["light"], views=view._repr_html_())
+    path.write_text(page, encoding="utf-8")
+    size = {"width": 375, "height": 800}
+    context = chromium.new_context(has_touch=True, viewport=size)
+    try:
+        page = context.new_page()
+        page.goto(path.as_uri())
+        drawing, said = page.locator(".live svg"), page.locator("[data-value=cell]")
+        drawing.scroll_into_view_if_needed()
+        for row, word in enumerate(WORDS[:2]):
+            x, y = centre(view, "inputs", row, 0)
+            drawing.tap(position={"x": x, "y": y})
+            expect(said).to_have_text(re.compile(rf"inputs\[\W?{word}\W?, 0\] = "))
+            assert page.locator(".live .mark").count() == 1
+        drawing.tap(position={"x": 2, "y": 2})
+        expect(said).to_have_text("")
+    finally:
+        context.close()
 
 
 @pytest.mark.parametrize(
@@ -194,6 +232,17 @@ def test_a_picture_is_legible_and_accessible(show_views, name, theme):
         assert min(sizes) >= 12
     found = [one for one in violations(shown.page) if one[0] != HEADING]
     assert found == []
+
+
+def test_wide_tables_scroll_in_a_frame_of_their_own(show_views):
+    shown = show_views(CHAPTERS["many_heads"]())
+    shown.page.set_viewport_size({"width": 320, "height": 800})
+    shown.page.locator("summary").click()
+    table = shown.page.locator("table").first
+    expect(table).to_be_visible()
+    assert shown.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    sentence = table.locator("tr").nth(-1).locator("td").nth(3)
+    assert sentence.bounding_box()["height"] > 40  # it takes several lines
 
 
 @pytest.mark.parametrize("name", CHAPTERS)

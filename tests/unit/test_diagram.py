@@ -240,6 +240,12 @@ FORMULAS = [
     ("queries * queries", QUERIES**2, ("× queries",), ["same", "same"]),
     ("split(merged)", HEADS, ("split",), ["split"]),
     ("merge(heads)", merge_heads(HEADS), ("merge",), ["merge"]),
+    (
+        "softmax(mask(scores))",
+        SCORES.masked_fill(~causal_mask(T, S), -math.inf).softmax(-1),
+        ("mask", "softmax"),
+        ["row"],
+    ),
     ("embed(ids, table)", KEYS[[2, 0]], ("embed",), ["row", "found"]),
     ("exp(scores)", SCORES.exp(), ("exp",), ["same"]),
     ("MLP(queries)", QUERIES + 1, ("MLP",), ["row"]),
@@ -279,6 +285,65 @@ def test_a_tensor_that_its_formula_does_not_give_is_refused(text, result, labels
             read_formula("x", text, KNOWN | {"x": wrong}, {"D": D, "H": 2})
 
 
+@pytest.mark.parametrize(
+    ("text", "result", "message"),
+    [
+        ("ids @ table", KEYS[0], "must multiply grids or heads"),
+        ("queries @ offsets.T", SCORES[0], "must multiply grids or heads"),
+        ("queries.T @ weights", KEYS.T, "must transpose nothing but the second"),
+        ("queries.T", QUERIES.T, "must transpose nothing but the second"),
+        ("softmax(scores.T)", SCORES.T.softmax(-1), "must transpose nothing but"),
+        ("queries + offsets", QUERIES + 1, "must join two grids of one shape"),
+        ("mask(scores, offsets)", SCORES, "must join two grids of one shape"),
+        ("embed(last, table)", KEYS[[-1]], "must take whole ids .* not negative"),
+        ("embed(offsets, table)", KEYS[[1, 1, 1]], "must take whole ids"),
+        ("embed(ids)", KEYS, "must give embed 2 of the parts"),
+        ("embed()", KEYS, "must give embed 2 of the parts"),
+        ("embed(ids, table, ids)", KEYS, "must give embed 2 of the parts"),
+        ("attention()", KEYS, "must give attention 1 of the parts"),
+        ("softmax(scores, dim=-1)", SCORES, "must give softmax 1 of the parts, and no"),
+        ("scores / 2 # half", SCORES / 2, "must hold no comment"),
+        ("softmax(mask(scores))", SCORES, r"at \[0, 0\] that is"),
+        ("softmax(mask(scores))", 0 * SCORES, r"at \[0, 0\] that is"),
+        ("softmax(mask(scores))", QUERIES, "doesn't fit shapes"),
+        ("norm(queries)", KEYS, r"of shape \(5, 3\), got shape \(7, 3\)"),
+        ("dropout(norm(queries))", KEYS, r"of shape \(5, 3\), got shape \(7, 3\)"),
+        ("dropout(scores)", -3 * SCORES, "must grow by 1 to 1000 times, got -3"),
+        ("dropout(scores)", 1e9 * SCORES, "must grow by 1 to 1000 times, got 1e.09"),
+        ("dropout(scores)", SCORES / 2, "must grow by 1 to 1000 times, got 0.5"),
+        ("small + small", torch.zeros(2, 3), r"at \[0, 0\] that is 2e-05, got 0"),
+        ("small + small", torch.full((2, 3), -2e-5), "that is 2e-05, got -2e-05"),
+    ],
+)
+def test_what_a_cell_comes_from_is_told_rightly_or_not_at_all(text, result, message):
+    more = {
+        "offsets": torch.ones(D),
+        "last": torch.tensor([-1]),
+        "small": torch.full((2, 3), 1e-5),
+    }
+    with pytest.raises(ValueError, match=message):
+        read_formula("x", text, KNOWN | more | {"x": result}, {"D": D, "H": 2})
+
+
+def test_another_spelling_of_a_known_name_says_nothing():
+    formula = read_formula("x", "Softmax(scores)", KNOWN | {"x": SCORES}, {})
+    assert formula.said == ""
+    assert formula.sources == (("scores", "all"),)
+
+
+@pytest.mark.parametrize(
+    ("text", "result", "how"),
+    [
+        ("softmax(split(merged))", HEADS.softmax(-1), "all"),
+        ("softmax(merge(heads))", merge_heads(HEADS).softmax(-1), "all"),
+        ("softmax(row)", SCORES[0].softmax(-1), "all"),
+    ],
+)
+def test_a_row_of_what_was_moved_comes_from_everything(text, result, how):
+    known = KNOWN | {"row": SCORES[0], "x": result}
+    assert read_formula("x", text, known, {"H": 2}).sources[0][1] == how
+
+
 NAN, INF = torch.full((T, S), math.nan), torch.full((T, S), math.inf)
 
 
@@ -306,6 +371,12 @@ NAN, INF = torch.full((T, S), math.nan), torch.full((T, S), math.inf)
         ),
         ({"x": (NAN, "T, S")}, {}, r"parts\['x'\] must hold finite numbers or minus"),
         ({"x": (INF, "T, S")}, {}, r"parts\['x'\] must hold finite numbers or minus"),
+        (
+            {"x": (torch.tensor([[1.0, -1e300]], dtype=torch.float64), "T, D")},
+            {},
+            "what float32 can't hold",
+        ),
+        ({"ids": (torch.tensor([2**24 + 1]), "T")}, {}, "up to 16777216, got 16777217"),
         (GIVEN | {"x": (KEYS, "T, D")}, {}, r"has T = 7, but parts\['queries'\] has T"),
         (
             {"x": (SCORES, "T, S", "softmax(scores)")},
@@ -335,12 +406,24 @@ NAN, INF = torch.full((T, S), math.nan), torch.full((T, S), math.inf)
         (GIVEN, {"roles": {"x": "keys"}}, r"roles must name parts"),
         (GIVEN, {"roles": {"keys": "key"}}, r"roles\['keys'\] must be one of"),
         (GIVEN, {"names": {"T": ["a"]}}, r"names\['T'\] must name T = 5 places, got 1"),
+        (GIVEN, {"names": {"T": 3}}, r"names\['T'\] must be a list of names, got int"),
+        (GIVEN, {"names": {"T": iter("abcde")}}, r"names\['T'\] must be a list of"),
+        (GIVEN, {"new": None}, "new must be a list of parts, got NoneType"),
+        ({"class": (QUERIES, "T, D")}, {}, "names of variables, got 'class'"),
+        ({"None": (QUERIES, "T, D")}, {}, "names of variables, got 'None'"),
+        ({"x": (QUERIES.to("meta"), "T, D")}, {}, "as a dense tensor, got meta"),
+        ({"x": (QUERIES.to_sparse(), "T, D")}, {}, "got cpu and torch.sparse_coo"),
         (GIVEN, {"names": {"X": ["a"]}}, r"names\['X'\] must name X = a letter of"),
     ],
 )
 def test_bad_input_is_named(parts, options, message):
     with pytest.raises(ValueError, match=message):
         diagram(parts, **options)
+
+
+def test_eight_bit_floats_are_drawn():
+    view = diagram({"x": (torch.tensor([[0.5, -1.0]]).to(torch.float8_e4m3fn), "T, D")})
+    assert view.tables[-1].cells == [[0.5, -1.0]]
 
 
 def test_nothing_given_is_changed():
