@@ -9,6 +9,7 @@ from tests.browser.watched import Watched
 from tools import notebooks
 
 CHAPTER = "chapters/01_dot_product_attention"
+NAME = CHAPTER.rpartition("/")[-1]
 CELLS = notebooks.read(ROOT / f"{CHAPTER}.ipynb").cells
 ANSWERS = len([c for c in CELLS if "hide-output" in c.metadata.get("tags", [])])
 QUIZZES = len([c for c in CELLS if c.id.startswith("quiz-")])
@@ -40,6 +41,10 @@ def chapter(chromium, site):
 def kept(page):
     text = page.evaluate("localStorage.getItem('attention-one-step')")
     return None if text is None else json.loads(text)
+
+
+def keep(page, text):
+    page.evaluate("(text) => localStorage.setItem('attention-one-step', text)", text)
 
 
 def open_answer(page, number):
@@ -109,6 +114,47 @@ def test_on_paper_every_answer_is_seen(chapter):
     assert readings(page) >= ANSWERS
 
 
+def test_printing_folds_again_what_was_folded(chapter):
+    page = chapter.page
+    open_answer(page, 1)
+    for event in ("beforeprint", "beforeprint"):
+        page.evaluate("(name) => dispatchEvent(new Event(name))", event)
+        assert page.locator(OPEN).count() == ANSWERS
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.locator(OPEN).count() == 1
+    assert len(kept(page)["pages"][NAME]["done"]) == 1
+
+
+def test_steps_that_have_other_words_now_finish_nothing(chapter):
+    page = chapter.page
+    mark = page.locator('.bd-sidebar-primary a.current [aria-label="finished"]')
+    open_answer(page, 0)
+    ((step, how),) = kept(page)["pages"][NAME]["done"].items()
+    done = {step: how} | {f"old{number}": True for number in range(ANSWERS + QUIZZES)}
+    keep(page, json.dumps({"pages": {NAME: {"done": done, "of": len(done)}}}))
+    page.reload()
+    assert page.locator(OPEN).count() == 1
+    assert mark.count() == 0
+    assert kept(page)["pages"][NAME]["done"] == done
+    for number in range(1, ANSWERS):
+        open_answer(page, number)
+    for number in range(QUIZZES):
+        assert mark.count() == 0
+        quiz = page.locator('.aos-view[data-module="quiz"]').nth(number)
+        quiz.locator("input").first.check()
+    mark.wait_for()
+
+
+def test_an_answer_opened_while_its_code_was_copied_is_found_again(chapter):
+    page = chapter.page
+    page.locator(".cell.tag_hide-output .copybtn svg title").first.evaluate(
+        "(title) => (title.textContent = 'Copied!')"
+    )
+    open_answer(page, 0)
+    page.reload()
+    assert page.locator(OPEN).count() == 1
+
+
 def test_where_storage_is_refused_nothing_is_said(chapter):
     page = chapter.page
     page.add_init_script(REFUSED)
@@ -118,14 +164,30 @@ def test_where_storage_is_refused_nothing_is_said(chapter):
     assert page.locator(OPEN).count() == ANSWERS
 
 
-@pytest.mark.parametrize("text", ["{", "5", "null", '{"pages": {"a": 1, "b": null}}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{",
+        "5",
+        "null",
+        '{"pages": [1]}',
+        '{"pages": {"a": 1, "b": null}}',
+        *(
+            json.dumps({"pages": {NAME: {"done": done, "of": 2}}})
+            for done in ([1, 2, 3], "abcdefgh", 7, True)
+        ),
+    ],
+)
 def test_what_someone_else_has_kept_does_no_harm(chapter, text):
     page = chapter.page
-    page.evaluate("(text) => localStorage.setItem('attention-one-step', text)", text)
+    keep(page, text)
     page.reload()
+    assert page.locator(".finished").count() == 0
     open_answer(page, 2)
     assert page.locator(OPEN).count() == 1
-    assert kept(page)["pages"]["01_dot_product_attention"]["of"] == ANSWERS + QUIZZES
+    here = kept(page)["pages"][NAME]
+    assert list(here["done"].values()) == [True]
+    assert here["of"] == ANSWERS + QUIZZES
 
 
 def test_without_scripts_each_answer_can_be_opened(chromium, site):
