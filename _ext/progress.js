@@ -8,6 +8,8 @@
   const pageOf = (address) => /([^/]*?)(\.html)?(#.*)?$/.exec(address ?? "")?.[1] ?? "";
   const page = pageOf(location.pathname);
 
+  let all = false; // whether all answers are open
+
   // Whatever else stands where an object should is taken for an empty one.
   const plain = (one) => (one instanceof Object && !Array.isArray(one) ? one : {});
 
@@ -29,7 +31,7 @@
         pages: Object.fromEntries(Object.entries(plain(pages)).map(whole)),
       };
     } catch {
-      return { all: false, pages: {} };
+      return { all, pages: {} };
     }
   };
 
@@ -94,28 +96,25 @@
 
   // --- the answers ---------------------------------------------------------------------
 
-  let all = read().all;
-  const openAll = () => {
+  const button = document.querySelector("button.all-answers");
+  const switchAll = (on) => {
+    all = on;
+    button?.setAttribute("aria-pressed", String(all));
     for (const answer of answers) answer.open = all || howDone(answer) !== undefined;
   };
   const howDone = (step) => read().pages[page]?.done[names.get(step) ?? ""];
 
   const startAnswers = () => {
-    openAll();
     for (const answer of answers)
       answer.addEventListener("toggle", () => {
         if (answer.open && !all && !printing) note(answer, true);
       });
-    const button = document.querySelector("button.all-answers");
+    switchAll(read().all);
     if (!(button instanceof HTMLButtonElement) || answers.length === 0) return;
     button.hidden = false;
-    const show = () => button.setAttribute("aria-pressed", String(all));
-    show();
     button.addEventListener("click", () => {
-      all = !all;
+      switchAll(!all);
       write({ ...read(), all });
-      openAll();
-      show();
     });
   };
 
@@ -182,6 +181,15 @@
       } else if (!finished) mark?.remove();
     }
   };
+
+  // Another tab may have kept or forgotten something, also while this page lay behind "Back".
+  const refresh = () => {
+    const kept = read();
+    if (kept.all !== all) switchAll(kept.all);
+    tell();
+  };
+  addEventListener("storage", ({ key }) => (key ?? NAME) === NAME && refresh());
+  addEventListener("pageshow", ({ persisted }) => persisted && refresh());
 
   // The views of the page are modules, which have all run by then.
   document.addEventListener("DOMContentLoaded", () => {

@@ -1,8 +1,10 @@
 """Folded answers, the switch that opens all, and what the device keeps of a reader."""
 
 import json
+import re
 
 import pytest
+from playwright.sync_api import expect
 
 from tests import ROOT
 from tests.browser.watched import Watched
@@ -153,6 +155,33 @@ def test_an_answer_opened_while_its_code_was_copied_is_found_again(chapter):
     open_answer(page, 0)
     page.reload()
     assert page.locator(OPEN).count() == 1
+
+
+def test_what_another_tab_keeps_or_forgets_is_seen(chapter):
+    page = chapter.page
+    other = chapter.context.new_page()
+    other.goto(page.url)
+    said = other.locator(".progress-kept p")
+    button = other.get_by_role("button", name="Show all answers")
+    open_answer(page, 0)
+    expect(said).to_have_text(re.compile("^1 answer of yours"))
+    page.get_by_role("button", name="Show all answers").click()
+    expect(button).to_have_attribute("aria-pressed", "true")
+    assert other.locator(OPEN).count() == ANSWERS
+    with page.expect_navigation():
+        page.get_by_role("button", name="Forget it").click()
+    expect(button).to_have_attribute("aria-pressed", "false")
+    expect(said).to_be_hidden()
+
+
+def test_a_page_that_comes_back_is_told_what_is_kept(chapter):
+    page = chapter.page
+    keep(page, json.dumps({"all": True, "pages": {"a": {"done": {"b": True}}}}))
+    page.evaluate(
+        "dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))"
+    )
+    assert page.locator(".progress-kept p").inner_text().startswith("1 answer")
+    assert page.locator(OPEN).count() == ANSWERS
 
 
 def test_where_storage_is_refused_nothing_is_said(chapter):
