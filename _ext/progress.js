@@ -97,18 +97,28 @@
   // --- the answers ---------------------------------------------------------------------
 
   const button = document.querySelector("button.all-answers");
+  const opened = new Set(); // answers that the reader has opened, where storage refuses, too
+  const shown = new Set(); // answers whose next toggle is none of the reader's
+  const show = (answer, open) => {
+    if (answer.open !== open) shown.add(answer);
+    answer.open = open;
+  };
   const switchAll = (on) => {
     all = on;
     button?.setAttribute("aria-pressed", String(all));
-    for (const answer of answers) answer.open = all || howDone(answer) !== undefined;
+    for (const answer of answers) show(answer, all || opened.has(answer));
   };
   const howDone = (step) => read().pages[page]?.done[names.get(step) ?? ""];
 
   const startAnswers = () => {
-    for (const answer of answers)
+    for (const answer of answers) {
+      if (howDone(answer) !== undefined) opened.add(answer);
       answer.addEventListener("toggle", () => {
-        if (answer.open && !all && !printing) note(answer, true);
+        if (shown.delete(answer) || !answer.open) return;
+        opened.add(answer);
+        note(answer, true);
       });
+    }
     switchAll(read().all);
     if (!(button instanceof HTMLButtonElement) || answers.length === 0) return;
     button.hidden = false;
@@ -119,16 +129,13 @@
   };
 
   // On paper every answer is seen.
-  let printing = false;
   const folded = [];
   addEventListener("beforeprint", () => {
-    printing = true;
     folded.push(...answers.filter((answer) => !answer.open)); // it may be heard twice
-    for (const answer of folded) answer.open = true;
+    for (const answer of folded) show(answer, true);
   });
   addEventListener("afterprint", () => {
-    for (const answer of folded.splice(0)) answer.open = false;
-    setTimeout(() => (printing = false)); // toggle is heard a moment later
+    for (const answer of folded.splice(0)) show(answer, false);
   });
 
   // --- the questions -------------------------------------------------------------------

@@ -189,8 +189,23 @@ def test_where_storage_is_refused_nothing_is_said(chapter):
     page.add_init_script(REFUSED)
     page.reload()
     open_answer(page, 1)
-    page.get_by_role("button", name="Show all answers").click()
-    assert page.locator(OPEN).count() == ANSWERS
+    button = page.get_by_role("button", name="Show all answers")
+    for expected in (ANSWERS, 1):
+        button.click()
+        assert page.locator(OPEN).count() == expected
+    assert page.locator(".progress-kept").is_hidden()
+
+
+def test_an_answer_opened_by_hand_counts_while_all_are_open(chapter):
+    page = chapter.page
+    button = page.get_by_role("button", name="Show all answers")
+    button.click()
+    open_answer(page, 3)  # closes it
+    assert page.locator(OPEN).count() == ANSWERS - 1
+    open_answer(page, 3)
+    expect(page.locator(".progress-kept p")).to_have_text(re.compile("^1 answer of"))
+    button.click()
+    assert page.locator(OPEN).count() == 1
 
 
 @pytest.mark.parametrize(
