@@ -8,6 +8,11 @@
   const pageOf = (address) => /([^/]*?)(\.html)?(#.*)?$/.exec(address ?? "")?.[1] ?? "";
   const page = pageOf(location.pathname);
 
+  let all = false; // whether all answers are open
+
+  // Whatever else stands where an object should is taken for an empty one.
+  const plain = (one) => (one instanceof Object && !Array.isArray(one) ? one : {});
+
   /**
    * What is kept: whether all answers are open, and for each page its steps done and their number.
    * @typedef {{ all: boolean, pages: { [page: string]: { done: Done, of: number } } }} Kept
@@ -16,14 +21,17 @@
    */
   const read = () => {
     try {
-      const { all, pages } = Object(JSON.parse(localStorage.getItem(NAME) ?? "{}"));
-      const whole = ([name, one]) => [name, { done: Object(one?.done), of: Number(one?.of) || 0 }];
+      const { all, pages } = plain(JSON.parse(localStorage.getItem(NAME) ?? "{}"));
+      const whole = ([name, one]) => {
+        const { done, of } = plain(one);
+        return [name, { done: plain(done), of: Number(of) || 0 }];
+      };
       return {
         all: all === true,
-        pages: Object.fromEntries(Object.entries(pages ?? {}).map(whole)),
+        pages: Object.fromEntries(Object.entries(plain(pages)).map(whole)),
       };
     } catch {
-      return { all: false, pages: {} };
+      return { all, pages: {} };
     }
   };
 
@@ -52,63 +60,82 @@
   const answers = [...document.querySelectorAll(".cell.tag_hide-output > details")].filter(
     (one) => one instanceof HTMLDetailsElement,
   );
-  const nameOfAnswer = (answer) =>
-    named(answer.parentElement?.querySelector(".cell_input")?.textContent);
   const quizzes = [...document.querySelectorAll('.aos-view[data-module="quiz"]')];
-  const nameOfQuiz = (quiz) => named(quiz.querySelector("legend")?.textContent);
+  /** @type {Map<Element, string>} answers and quizzes to their steps' names */
+  const names = new Map();
+  // Once, when all views have run: later a button may say "Copied!" among the words.
+  const nameSteps = () => {
+    for (const answer of answers)
+      names.set(answer, named(answer.parentElement?.querySelector(".cell_input")?.textContent));
+    for (const quiz of quizzes) names.set(quiz, named(quiz.querySelector("legend")?.textContent));
+  };
 
   /**
    * A step is done: an answer opened, or a question answered.
-   * @param {string} step
+   * @param {Element} step
    * @param {string | true} how
    */
   const note = (step, how) => {
     const kept = read();
     kept.pages[page] ??= { done: {}, of: 0 };
-    kept.pages[page].done[step] = how;
-    kept.pages[page].of = answers.length + quizzes.length;
-    write(kept);
+    kept.pages[page].done[names.get(step) ?? ""] = how;
+    countSteps(kept);
     tell();
+  };
+
+  /**
+   * A step whose words have changed stays kept beside the new one, which is still to be done.
+   * @param {Kept} kept
+   */
+  const countSteps = (kept) => {
+    const here = kept.pages[page];
+    if (here === undefined) return;
+    here.of = new Set([...Object.keys(here.done), ...names.values()]).size;
+    write(kept);
   };
 
   // --- the answers ---------------------------------------------------------------------
 
-  let all = read().all;
-  const openAll = () => {
-    for (const answer of answers) answer.open = all || nameOfAnswer(answer) in doneHere();
+  const button = document.querySelector("button.all-answers");
+  const opened = new Set(); // answers that the reader has opened, where storage refuses, too
+  const shown = new Set(); // answers whose next toggle is none of the reader's
+  const show = (answer, open) => {
+    if (answer.open !== open) shown.add(answer);
+    answer.open = open;
   };
-  const doneHere = () => read().pages[page]?.done ?? {};
+  const switchAll = (on) => {
+    all = on;
+    button?.setAttribute("aria-pressed", String(all));
+    for (const answer of answers) show(answer, all || opened.has(answer));
+  };
+  const howDone = (step) => read().pages[page]?.done[names.get(step) ?? ""];
 
   const startAnswers = () => {
-    openAll();
-    for (const answer of answers)
+    for (const answer of answers) {
+      if (howDone(answer) !== undefined) opened.add(answer);
       answer.addEventListener("toggle", () => {
-        if (answer.open && !all && !printing) note(nameOfAnswer(answer), true);
+        if (shown.delete(answer) || !answer.open) return;
+        opened.add(answer);
+        note(answer, true);
       });
-    const button = document.querySelector("button.all-answers");
+    }
+    switchAll(read().all);
     if (!(button instanceof HTMLButtonElement) || answers.length === 0) return;
     button.hidden = false;
-    const show = () => button.setAttribute("aria-pressed", String(all));
-    show();
     button.addEventListener("click", () => {
-      all = !all;
+      switchAll(!all);
       write({ ...read(), all });
-      openAll();
-      show();
     });
   };
 
   // On paper every answer is seen.
-  let printing = false;
-  let folded = [];
+  const folded = [];
   addEventListener("beforeprint", () => {
-    printing = true;
-    folded = answers.filter((answer) => !answer.open);
-    for (const answer of folded) answer.open = true;
+    folded.push(...answers.filter((answer) => !answer.open)); // it may be heard twice
+    for (const answer of folded) show(answer, true);
   });
   addEventListener("afterprint", () => {
-    for (const answer of folded) answer.open = false;
-    setTimeout(() => (printing = false)); // toggle is heard a moment later
+    for (const answer of folded.splice(0)) show(answer, false);
   });
 
   // --- the questions -------------------------------------------------------------------
@@ -117,10 +144,10 @@
     for (const quiz of quizzes) {
       const choices = [...quiz.querySelectorAll("input[type=radio]")];
       const words = (choice) => named(choice.parentElement?.querySelector("bdi")?.textContent);
-      const chosen = doneHere()[nameOfQuiz(quiz)];
+      const chosen = howDone(quiz);
       for (const choice of choices) {
         if (choice instanceof HTMLInputElement && words(choice) === chosen) choice.click();
-        choice.addEventListener("change", () => note(nameOfQuiz(quiz), words(choice)));
+        choice.addEventListener("change", () => note(quiz, words(choice)));
       }
     }
   };
@@ -162,9 +189,20 @@
     }
   };
 
+  // Another tab may have kept or forgotten something, also while this page lay behind "Back".
+  const refresh = () => {
+    const kept = read();
+    if (kept.all !== all) switchAll(kept.all);
+    tell();
+  };
+  addEventListener("storage", ({ key }) => (key ?? NAME) === NAME && refresh());
+  addEventListener("pageshow", ({ persisted }) => persisted && refresh());
+
   // The views of the page are modules, which have all run by then.
   document.addEventListener("DOMContentLoaded", () => {
     document.querySelector(".bd-sidebar-primary")?.append(place);
+    nameSteps();
+    countSteps(read());
     startAnswers();
     startQuizzes();
     tell();

@@ -1,14 +1,17 @@
 """Folded answers, the switch that opens all, and what the device keeps of a reader."""
 
 import json
+import re
 
 import pytest
+from playwright.sync_api import expect
 
 from tests import ROOT
 from tests.browser.watched import Watched
 from tools import notebooks
 
 CHAPTER = "chapters/01_dot_product_attention"
+NAME = CHAPTER.rpartition("/")[-1]
 CELLS = notebooks.read(ROOT / f"{CHAPTER}.ipynb").cells
 ANSWERS = len([c for c in CELLS if "hide-output" in c.metadata.get("tags", [])])
 QUIZZES = len([c for c in CELLS if c.id.startswith("quiz-")])
@@ -40,6 +43,10 @@ def chapter(chromium, site):
 def kept(page):
     text = page.evaluate("localStorage.getItem('attention-one-step')")
     return None if text is None else json.loads(text)
+
+
+def keep(page, text):
+    page.evaluate("(text) => localStorage.setItem('attention-one-step', text)", text)
 
 
 def open_answer(page, number):
@@ -109,23 +116,122 @@ def test_on_paper_every_answer_is_seen(chapter):
     assert readings(page) >= ANSWERS
 
 
+def test_printing_folds_again_what_was_folded(chapter):
+    page = chapter.page
+    open_answer(page, 1)
+    for event in ("beforeprint", "beforeprint"):
+        page.evaluate("(name) => dispatchEvent(new Event(name))", event)
+        assert page.locator(OPEN).count() == ANSWERS
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.locator(OPEN).count() == 1
+    assert len(kept(page)["pages"][NAME]["done"]) == 1
+
+
+def test_steps_that_have_other_words_now_finish_nothing(chapter):
+    page = chapter.page
+    mark = page.locator('.bd-sidebar-primary a.current [aria-label="finished"]')
+    open_answer(page, 0)
+    ((step, how),) = kept(page)["pages"][NAME]["done"].items()
+    done = {step: how} | {f"old{number}": True for number in range(ANSWERS + QUIZZES)}
+    keep(page, json.dumps({"pages": {NAME: {"done": done, "of": len(done)}}}))
+    page.reload()
+    assert page.locator(OPEN).count() == 1
+    assert mark.count() == 0
+    assert kept(page)["pages"][NAME]["done"] == done
+    for number in range(1, ANSWERS):
+        open_answer(page, number)
+    for number in range(QUIZZES):
+        assert mark.count() == 0
+        quiz = page.locator('.aos-view[data-module="quiz"]').nth(number)
+        quiz.locator("input").first.check()
+    mark.wait_for()
+
+
+def test_an_answer_opened_while_its_code_was_copied_is_found_again(chapter):
+    page = chapter.page
+    page.locator(".cell.tag_hide-output .copybtn svg title").first.evaluate(
+        "(title) => (title.textContent = 'Copied!')"
+    )
+    open_answer(page, 0)
+    page.reload()
+    assert page.locator(OPEN).count() == 1
+
+
+def test_what_another_tab_keeps_or_forgets_is_seen(chapter):
+    page = chapter.page
+    other = chapter.context.new_page()
+    other.goto(page.url)
+    said = other.locator(".progress-kept p")
+    button = other.get_by_role("button", name="Show all answers")
+    open_answer(page, 0)
+    expect(said).to_have_text(re.compile("^1 answer of yours"))
+    page.get_by_role("button", name="Show all answers").click()
+    expect(button).to_have_attribute("aria-pressed", "true")
+    assert other.locator(OPEN).count() == ANSWERS
+    with page.expect_navigation():
+        page.get_by_role("button", name="Forget it").click()
+    expect(button).to_have_attribute("aria-pressed", "false")
+    expect(said).to_be_hidden()
+
+
+def test_a_page_that_comes_back_is_told_what_is_kept(chapter):
+    page = chapter.page
+    keep(page, json.dumps({"all": True, "pages": {"a": {"done": {"b": True}}}}))
+    page.evaluate(
+        "dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))"
+    )
+    assert page.locator(".progress-kept p").inner_text().startswith("1 answer")
+    assert page.locator(OPEN).count() == ANSWERS
+
+
 def test_where_storage_is_refused_nothing_is_said(chapter):
     page = chapter.page
     page.add_init_script(REFUSED)
     page.reload()
     open_answer(page, 1)
-    page.get_by_role("button", name="Show all answers").click()
-    assert page.locator(OPEN).count() == ANSWERS
+    button = page.get_by_role("button", name="Show all answers")
+    for expected in (ANSWERS, 1):
+        button.click()
+        assert page.locator(OPEN).count() == expected
+    assert page.locator(".progress-kept").is_hidden()
 
 
-@pytest.mark.parametrize("text", ["{", "5", "null", '{"pages": {"a": 1, "b": null}}'])
+def test_an_answer_opened_by_hand_counts_while_all_are_open(chapter):
+    page = chapter.page
+    button = page.get_by_role("button", name="Show all answers")
+    button.click()
+    open_answer(page, 3)  # closes it
+    assert page.locator(OPEN).count() == ANSWERS - 1
+    open_answer(page, 3)
+    expect(page.locator(".progress-kept p")).to_have_text(re.compile("^1 answer of"))
+    button.click()
+    assert page.locator(OPEN).count() == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{",
+        "5",
+        "null",
+        '{"pages": [1]}',
+        '{"pages": {"a": 1, "b": null}}',
+        *(
+            json.dumps({"pages": {NAME: {"done": done, "of": 2}}})
+            for done in ([1, 2, 3], "abcdefgh", 7, True)
+        ),
+    ],
+)
 def test_what_someone_else_has_kept_does_no_harm(chapter, text):
     page = chapter.page
-    page.evaluate("(text) => localStorage.setItem('attention-one-step', text)", text)
+    keep(page, text)
     page.reload()
+    assert page.locator(".finished").count() == 0
     open_answer(page, 2)
     assert page.locator(OPEN).count() == 1
-    assert kept(page)["pages"]["01_dot_product_attention"]["of"] == ANSWERS + QUIZZES
+    here = kept(page)["pages"][NAME]
+    assert list(here["done"].values()) == [True]
+    assert here["of"] == ANSWERS + QUIZZES
 
 
 def test_without_scripts_each_answer_can_be_opened(chromium, site):
