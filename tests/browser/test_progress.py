@@ -72,13 +72,13 @@ def test_one_switch_opens_all_and_is_remembered(chapter):
     button = page.get_by_role("button", name="Show all answers")
     assert button.get_attribute("aria-pressed") == "false"
     button.click()
-    assert page.locator(OPEN).count() == ANSWERS
+    expect(page.locator(OPEN)).to_have_count(ANSWERS)
     page.reload()
-    assert page.locator(OPEN).count() == ANSWERS
+    expect(page.locator(OPEN)).to_have_count(ANSWERS)
     assert button.get_attribute("aria-pressed") == "true"
     assert kept(page)["pages"] == {}  # nothing of it counts as done
     button.press("Enter")
-    assert page.locator(OPEN).count() == 0
+    expect(page.locator(OPEN)).to_have_count(0)
 
 
 def test_a_finished_chapter_is_marked_and_forgotten_when_asked(chapter):
