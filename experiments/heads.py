@@ -12,22 +12,23 @@ from experiments import many, running
 from helpers.models.language_model import TransformerLM
 from helpers.models.switches import silenced
 from helpers.recorded import results
-from helpers.text import corpus, probes
+from helpers.text import corpus
 from helpers.text.batches import Documents
 from helpers.text.tokenizer import CharTokenizer
-from helpers.training.config import preset
-from helpers.training.loop import evaluate, train
 
 SEEDS = range(20)
-STORIES = 1_000  # to ask about
+Head = tuple[int, int]  # its layer and number, from 0
 AVERAGED = 200  # of the training stories, for the means
 
 
-def train_one(settings: many.Settings) -> many.Run:
+def train_one(
+    settings: many.Settings, *, size: running.Size = running.FULL
+) -> many.Run:
     """Train two blocks with the plain recipe, and switch their heads off.
 
     Args:
         settings: a dict of the "seed".
+        size: how many steps to train, and how many held-out stories to ask about.
 
     Returns:
         run: a dict of the held-out "loss", and of the number of "right" answers to each
@@ -35,31 +36,25 @@ def train_one(settings: many.Settings) -> many.Run:
             its "mean" over positions; and with "pairs" replaced by zeros. Heads are
             named by layer and number, both from 1, as in "2.4".
     """
-    world = corpus.load("little-world", held_out_stories=STORIES)
+    world = corpus.load("little-world", held_out_stories=size.stories)
     tokenizer = CharTokenizer(world.alphabet)
-    seed = settings["seed"]
-    model_config, config = preset("plain", tokenizer.vocab_size, seed=seed)
-    torch.manual_seed(seed)
-    model = TransformerLM(model_config)
-    data, held_out = running.stories(world, tokenizer, model_config.context_length)
-    train(model, data, config, device="cpu", progress=False)
+    configs = running.recipe(tokenizer, size, seed=settings["seed"])
+    sizes = configs[0]
+    data, held_out = running.stories(world, tokenizer, sizes.context_length)
+    model, loss = running.trained(*configs, data, held_out)
     model.eval()
 
-    def right(
-        *off: tuple[int, int], by: dict[tuple[int, int], Tensor] | None = None
-    ) -> Any:
+    def right(*off: Head, by: dict[Head, Tensor] | None = None) -> dict[str, int]:
         with contextlib.ExitStack() as stack:
             for place in off:
                 instead = 0.0 if by is None else by[place]
                 stack.enter_context(silenced(model, *place, instead=instead))
-            predict = probes.model_predictions(model, tokenizer, world.held_out)
-        shares = probes.accuracy(world.held_out, predict).items()
-        return {kind: round(share * asked) for kind, (share, asked) in shares}
+            return running.right_answers(model, tokenizer, world.held_out)
 
-    heads = list(itertools.product(range(model_config.num_layers), range(4)))
+    heads = list(itertools.product(range(sizes.num_layers), range(sizes.num_heads)))
     means = mean_contexts(model, data)
     return {
-        "loss": running.rounded(evaluate(model, held_out)),
+        "loss": running.rounded(loss),
         "whole": right(),
         "zeros": {name(one): right(one) for one in heads},
         "mean": {name(one): right(one, by=means) for one in heads},
@@ -70,14 +65,12 @@ def train_one(settings: many.Settings) -> many.Run:
     }
 
 
-def name(head: tuple[int, int]) -> str:
+def name(head: Head) -> str:
     """A head's layer and number, both from 1."""
     return f"{head[0] + 1}.{head[1] + 1}"
 
 
-def mean_contexts(
-    model: TransformerLM, data: Documents
-) -> dict[tuple[int, int], Tensor]:
+def mean_contexts(model: TransformerLM, data: Documents) -> dict[Head, Tensor]:
     """The mean context (D,) of each head over the positions of some stories."""
     kept: list[Tensor] = []
     hooks = [

@@ -6,6 +6,7 @@ as the whole model takes.
 """
 
 import collections
+import dataclasses
 import statistics
 import sys
 import time
@@ -21,7 +22,7 @@ from helpers.text import corpus, probes
 from helpers.text.batches import Documents
 from helpers.text.little_world import LittleWorld
 from helpers.text.tokenizer import CharTokenizer
-from helpers.training.config import preset
+from helpers.training.config import TrainConfig
 from helpers.training.loop import evaluate, train
 
 BARE: dict[str, Any] = {"residual": False, "norm": "none", "mlp": False}
@@ -73,20 +74,15 @@ def texts(**stories: int) -> tuple[corpus.Corpus, tuple[str, ...]]:
     return world, other.held_out
 
 
-def build(name: str, tokenizer: CharTokenizer, settings: many.Settings) -> Any:
+def build(
+    name: str, tokenizer: CharTokenizer, settings: many.Settings
+) -> tuple[TransformerLM, TrainConfig]:
     """A rung's model with the first weights of a seed, and how to train it."""
     changes = dict(RUNGS[name])
     xavier = changes.pop("initialisation", "") == "xavier"
-    steps = settings["steps"]
-    model_config, train_config = preset(
-        "plain",
-        tokenizer.vocab_size,
-        **changes,
-        steps=steps,
-        warmup_steps=min(100, steps // 2),
-        learning_rate=settings["rate"],
-        seed=settings["seed"],
-    )
+    size = dataclasses.replace(running.FULL, steps=settings["steps"])
+    changes |= {"learning_rate": settings["rate"], "seed": settings["seed"]}
+    model_config, train_config = running.recipe(tokenizer, size, **changes)
     torch.manual_seed(settings["seed"])
     model = TransformerLM(model_config)
     if xavier:
@@ -121,12 +117,10 @@ def train_one(settings: many.Settings, **stories: int) -> many.Run:
         train(model, data, config, device="cpu", progress=False)
     except FloatingPointError:  # the rate is too high
         return {"validation": None}
-    predict = probes.model_predictions(model, tokenizer, world.held_out)
-    shares = probes.accuracy(world.held_out, predict).items()
     return {
         "validation": running.rounded(evaluate(model, other)),
         "test": running.rounded(evaluate(model, test)),
-        "right": {kind: round(share * asked) for kind, (share, asked) in shares},
+        "right": running.right_answers(model, tokenizer, world.held_out),
     }
 
 

@@ -14,7 +14,7 @@ from torch import nn
 from helpers.models.language_model import TransformerLM
 from helpers.models.transformer_block import TransformerConfig
 from helpers.recorded import results
-from helpers.text import corpus
+from helpers.text import corpus, probes
 from helpers.text.batches import Documents, Windows
 from helpers.text.tokenizer import CharTokenizer
 from helpers.training.config import TrainConfig, preset
@@ -81,6 +81,15 @@ def stories(
         Documents.from_texts(part, tokenizer, context_length)
         for part in (world.train, world.held_out)
     ]
+
+
+def right_answers(
+    model: nn.Module, tokenizer: CharTokenizer, stories: Sequence[str]
+) -> dict[str, int]:
+    """How many questions of each kind a model answers rightly."""
+    predict = probes.model_predictions(model, tokenizer, stories)
+    shares = probes.accuracy(stories, predict).items()
+    return {kind: round(share * asked) for kind, (share, asked) in shares}
 
 
 def count(model: nn.Module) -> int:

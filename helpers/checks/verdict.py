@@ -223,7 +223,7 @@ def _failure(outcome: Outcome, found: Difference | BaseException) -> list[str]:
     lines = _labelled(f"yours{part}", yours) + _labelled(f"expected{part}", expected)
     if yours == expected and found.index is not None:
         off = found.yours[found.index].double() - found.expected[found.index].double()
-        lines.append(f"    They differ by {abs(off):.1e}: too much to be rounding.")
+        lines.append(f"    They differ by {abs(off):.1e}, more than float32 rounds.")
     return lines
 
 

@@ -255,10 +255,8 @@ class _Reader:
                     break
                 if kind == "mask" and kinds[i + 1 :] == ["softmax"]:
                     value = value.masked_fill(self.result == 0, -math.inf)
-                elif kind in (
-                    "mask",
-                    "dropout",
-                ):  # the last can be told from the result
+                elif kind in ("mask", "dropout"):
+                    # Only a last one can be told from the result.
                     self.known &= i == len(kinds) - 1
                 elif kind in ("norm", "MLP"):
                     self.known = False

@@ -1,4 +1,4 @@
-"""experiments.many and experiments.parts: side by side, resumed, and what is wanted."""
+"""experiments.many, parts and heads: side by side, resumed, and what is measured."""
 
 import json
 import pathlib
@@ -6,7 +6,9 @@ import pathlib
 import pytest
 import torch
 
-from experiments import many, parts
+from experiments import heads, many, parts, running
+from helpers.recorded.story_model import load_story_model
+from helpers.text import corpus, probes
 
 
 def squared(settings):
@@ -108,3 +110,59 @@ def test_every_rung_can_be_built():
         model, config = parts.build(name, tokenizer, settings)
         assert model(torch.tensor([[0, 1, 2]])).shape == (1, 3, 3)
         assert (config.learning_rate, config.seed, config.steps) == (0.01, 3, 4)
+
+
+def test_a_short_run_measures_what_a_long_one_would():
+    settings = {"rung": parts.WHOLE, "rate": 0.01, "seed": 1, "steps": 3}
+    run = parts.train_one(settings, validation=3, test=4)
+    assert run == parts.train_one(settings, validation=3, test=4)
+    assert run["validation"] != run["test"]
+    assert 2 < run["test"] < 4.5
+    assert run["right"].keys() <= set(probes.KINDS)
+    other = parts.train_one(settings | {"seed": 2}, validation=3, test=4)
+    assert other["test"] != run["test"]
+
+
+def test_a_loss_without_bound_is_kept_as_a_run_that_failed(monkeypatch):
+    def fail(*_, **__):
+        raise FloatingPointError
+
+    monkeypatch.setattr(parts, "train", fail)
+    settings = {"rung": parts.WHOLE, "rate": 0.01, "seed": 1, "steps": 3}
+    assert parts.train_one(settings, validation=1, test=1) == {"validation": None}
+
+
+def test_xavier_weights_are_larger_than_the_usual_ones():
+    tokenizer = parts.CharTokenizer("\nab")
+    settings = {"rate": 0.01, "seed": 3, "steps": 4}
+    largest = [
+        parts.build(name, tokenizer, settings)[0].blocks[0].attention.W_key.weight.max()
+        for name in ("six without the path", "six without the path, Xavier")
+    ]
+    assert largest[0] < 1 / 64**0.5 < largest[1] < (6 / 128) ** 0.5
+
+
+def test_heads_are_switched_off_alone_and_in_pairs():
+    size = running.Size(steps=3, stories=6, variants=0, characters=0)
+    run = heads.train_one({"seed": 1}, size=size)
+    names = [f"{layer}.{head}" for layer in (1, 2) for head in (1, 2, 3, 4)]
+    assert list(run["zeros"]) == list(run["mean"]) == names
+    assert len(run["pairs"]) == 28
+    assert run["pairs"]["1.1 2.4"].keys() == run["whole"].keys()
+    assert heads.wanted({"runs": [{"seed": 0}]})[0] == {"seed": 1}
+
+
+def test_the_mean_of_a_head_is_taken_over_the_characters_of_the_stories():
+    world = corpus.load("little-world", train_stories=5)
+    tokenizer = parts.CharTokenizer(world.alphabet)
+    model, _ = load_story_model()
+    means = heads.mean_contexts(model, running.stories(world, tokenizer, 128)[0])
+    kept = []
+    out_proj = model.blocks[1].attention.out_proj
+    hook = out_proj.register_forward_pre_hook(lambda _, x: kept.append(x[0][0]))
+    for story in world.train:
+        with torch.no_grad():
+            model(torch.tensor([tokenizer.encode("\n" + story[:-1])]))
+    hook.remove()
+    expected = torch.cat(kept).mean(dim=0)[32:48]
+    torch.testing.assert_close(means[1, 2], expected, atol=1e-5, rtol=1e-4)
