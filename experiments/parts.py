@@ -148,9 +148,8 @@ def milliseconds(rounds: int = 15) -> dict[str, float]:
 
 
 def wanted(record: dict[str, Any]) -> list[many.Settings]:
-    """The runs that a record lacks: sweeps first, then seeds, then equal times."""
-    sweeps: list[many.Settings] = []
-    seeds: list[many.Settings] = []
+    """The runs that a record lacks: rung by rung, and equal times behind them all."""
+    steps: list[many.Settings] = []
     times: list[many.Settings] = []
     for name in RUNGS:
         plain = {"rung": name, "seed": SEEDS[0], "steps": STEPS}
@@ -160,14 +159,14 @@ def wanted(record: dict[str, Any]) -> list[many.Settings]:
         if not lacking:
             best = best_rate(swept)
             lacking = [rate for rate in neighbours(best) if rate not in tried]
+        steps += [plain | {"rate": rate} for rate in lacking]
         if not lacking:
             for rate in neighbours(best):
-                seeds += [plain | {"rate": rate, "seed": seed} for seed in SEEDS]
+                steps += [plain | {"rate": rate, "seed": seed} for seed in SEEDS]
             if "milliseconds" in record:
                 as_long = plain | {"rate": best, "steps": equal_steps(record, name)}
                 times += [as_long | {"seed": seed} for seed in SEEDS]
-        sweeps += [plain | {"rate": rate} for rate in lacking]
-    every = sweeps + seeds + times
+    every = steps + times
     return [
         settings
         for i, settings in enumerate(every)
