@@ -15,9 +15,10 @@ from typing import Any
 import torch
 from torch import nn
 
-from experiments import many, running
+from experiments import many, running, sweeps
 from helpers.models.language_model import TransformerLM
 from helpers.recorded import results
+from helpers.recorded.sweeps import best_rate
 from helpers.text import corpus, probes
 from helpers.text.batches import Documents
 from helpers.text.little_world import LittleWorld
@@ -57,9 +58,7 @@ CONTROLS: dict[str, dict[str, Any]] = {
     },
 }
 RUNGS = ADDED | LEFT_OUT | CONTROLS
-RATES = tuple(0.001 * 2**i for i in range(-3, 9))  # the grid; a sweep begins inside
 SWEEP = (0.001, 0.002, 0.004, 0.008, 0.016)
-SEEDS = range(5)
 STEPS = 2_400
 STORIES = {"validation": 1_000, "test": 2_000}
 
@@ -152,39 +151,19 @@ def wanted(record: dict[str, Any]) -> list[many.Settings]:
     steps: list[many.Settings] = []
     times: list[many.Settings] = []
     for name in RUNGS:
-        plain = {"rung": name, "seed": SEEDS[0], "steps": STEPS}
-        swept = [run for run in record["runs"] if many.same(run, plain)]
-        tried = [run["rate"] for run in swept]
-        lacking = [rate for rate in SWEEP if rate not in tried]
-        if not lacking:
-            best = best_rate(swept)
-            lacking = [rate for rate in neighbours(best) if rate not in tried]
-        steps += [plain | {"rate": rate} for rate in lacking]
-        if not lacking:
-            for rate in neighbours(best):
-                steps += [plain | {"rate": rate, "seed": seed} for seed in SEEDS]
-            if "milliseconds" in record:
-                as_long = plain | {"rate": best, "steps": equal_steps(record, name)}
-                times += [as_long | {"seed": seed} for seed in SEEDS]
-    every = steps + times
-    return [
+        plain = {"rung": name, "steps": STEPS}
+        missing = sweeps.lacking(record["runs"], plain, SWEEP)
+        steps += missing
+        if not missing and "milliseconds" in record:
+            of_rung = [run for run in record["runs"] if many.same(run, plain)]
+            best = {"rate": best_rate(of_rung)}
+            as_long = plain | best | {"steps": equal_steps(record, name)}
+            times += [as_long | {"seed": seed} for seed in sweeps.SEEDS]
+    return steps + [
         settings
-        for i, settings in enumerate(every)
-        if settings not in every[:i]
-        and not any(many.same(run, settings) for run in record["runs"])
+        for settings in times
+        if not any(many.same(run, settings) for run in record["runs"])
     ]
-
-
-def best_rate(runs: list[many.Run]) -> float:
-    """The rate at which the validation loss is lowest."""
-    ended = [run for run in runs if run["validation"] is not None]
-    return min(ended, key=lambda run: run["validation"])["rate"]
-
-
-def neighbours(rate: float) -> tuple[float, ...]:
-    """A rate of the grid between its half and its double."""
-    place = RATES.index(rate)
-    return RATES[max(place - 1, 0) : place + 2]
 
 
 def equal_steps(record: dict[str, Any], name: str) -> int:

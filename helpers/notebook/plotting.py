@@ -1,10 +1,12 @@
-"""Figures of the book: heat maps with numbers, weight graphs, bars and curves.
+"""Figures of the book: heat maps with numbers, weight graphs, bars, curves and dots.
 
 Every function returns a ``Picture``, a matplotlib figure that shows itself when it is
 the last line of a cell and carries a text alternative. Colours come from the Okabe-Ito
 palette and mean the same everywhere.
 """
 
+import math
+import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -14,7 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
-from helpers.notebook.picture import STYLE, Picture
+from helpers.notebook.picture import INK, STYLE, Picture
 
 COLOURS = {
     "queries": "#0072B2",
@@ -300,6 +302,72 @@ def curves(
             axes.set_yscale("log")
         if len(drawn) > 1:
             axes.legend(frameon=False)
+    return picture
+
+
+def dots(
+    groups: Mapping[str, Iterable[float]],
+    *,
+    title: str,
+    axis: str,
+    reference: tuple[str, float] | None = None,
+    decimals: int = 2,
+) -> Picture:
+    """Draw every number of each group, such as one for each seed, and their mean.
+
+    Args:
+        groups: a dict from each group's name to its numbers, top to bottom.
+        title: the title.
+        axis: what the numbers are, with the unit.
+        reference: the name of a number to compare with, and that number, as a line.
+        decimals: digits after the point.
+
+    Returns:
+        picture: a ``Picture`` whose text alternative gives each group's mean, lowest
+            and highest number.
+
+    Raises:
+        ValueError: no group, or one without a finite number.
+    """
+    drawn = {
+        name: [float(number) for number in group] for name, group in groups.items()
+    }
+    for name, numbers in drawn.items() or [("groups", [])]:
+        if not numbers or not all(map(math.isfinite, numbers)):
+            raise ValueError(
+                f"groups must hold finite numbers, got {numbers} in {name!r}"
+            )
+    means = {name: statistics.fmean(numbers) for name, numbers in drawn.items()}
+    parts = [
+        f"{name}: mean {means[name]:z.{decimals}f}, from {min(numbers):z.{decimals}f} "
+        f"to {max(numbers):z.{decimals}f}"
+        for name, numbers in drawn.items()
+    ]
+    if reference is not None:
+        parts.append(f"{reference[0]}: {reference[1]:z.{decimals}f}")
+    picture = Picture(
+        f"{title}. {axis}. {'; '.join(parts)}", (5.8, 1 + 0.34 * len(drawn))
+    )
+    with matplotlib.style.context(["default", STYLE]):
+        axes = picture.subplots()
+        if reference is not None:
+            axes.axvline(reference[1], color=COLOURS["masked"], linestyle="--")
+            axes.annotate(
+                reference[0],
+                (reference[1], 1.01),
+                xycoords=("data", "axes fraction"),
+                ha="center",
+                fontsize=8,
+            )
+        for row, (name, numbers) in enumerate(drawn.items()):
+            axes.plot(numbers, [row] * len(numbers), "o", color=COLOURS["neutral"])
+            axes.plot([means[name]] * 2, [row - 0.3, row + 0.3], color=INK)
+        labels = [f"{name}  {means[name]:z.{decimals}f}" for name in drawn]
+        axes.set_yticks(range(len(drawn)), labels)
+        axes.set_ylim(len(drawn) - 0.5, -0.5)
+        axes.grid(axis="x", alpha=0.25)
+        axes.set_title(title, pad=16 if reference else None)
+        axes.set_xlabel(axis)
     return picture
 
 

@@ -1,14 +1,18 @@
-"""experiments.many, parts and heads: side by side, resumed, and what is measured."""
+"""experiments of many trainings: side by side, resumed, and what is measured."""
 
+import dataclasses
 import json
 import pathlib
 
 import pytest
 import torch
 
-from experiments import heads, many, parts, running
+from experiments import heads, many, parts, running, short_contexts, sweeps
+from helpers.models.language_model import TransformerLM
 from helpers.recorded.story_model import load_story_model
 from helpers.text import corpus, probes
+from helpers.text.batches import Documents
+from helpers.training.loop import evaluate
 
 
 def squared(settings):
@@ -63,38 +67,57 @@ def test_a_record_that_lacks_nothing_stays(tmp_path):
     assert json.loads(path.read_text()) == record
 
 
-def swept(losses, **others):
-    """Runs of one rung with one seed at several rates."""
+SWEEP = (0.001, 0.002, 0.004)
+
+
+def swept(losses, seed=0, **side):
+    """Runs of one side with one seed at several rates."""
     return [
-        {"rung": parts.WHOLE, "seed": 0, "steps": parts.STEPS, "rate": rate}
-        | {"validation": loss}
-        | others
+        {"rate": rate, "seed": seed, "validation": loss} | side
         for rate, loss in losses.items()
     ]
 
 
 def lacking(runs):
-    """The rates and seeds that the rung lacks, at the full number of steps."""
-    record = {"runs": runs, "milliseconds": dict.fromkeys(parts.RUNGS, 20.0)}
-    return [
-        (settings["rate"], settings["seed"])
-        for settings in parts.wanted(record)
-        if settings["rung"] == parts.WHOLE
-    ]
+    """The rates and seeds that side "a" lacks."""
+    found = sweeps.lacking(runs, {"side": "a"}, SWEEP)
+    assert all(settings["side"] == "a" for settings in found)
+    return [(settings["rate"], settings["seed"]) for settings in found]
 
 
 def test_the_sweep_comes_first_and_goes_on_at_its_edge():
-    assert lacking([]) == [(rate, 0) for rate in parts.SWEEP]
-    falling = {rate: 1 - rate for rate in parts.SWEEP}
-    assert lacking(swept(falling)) == [(0.032, 0)]
-    rising = {rate: rate for rate in parts.SWEEP}
-    assert lacking(swept(rising)) == [(0.0005, 0)]
+    assert lacking([]) == [(rate, 0) for rate in SWEEP]
+    falling = {rate: 1 - rate for rate in SWEEP}
+    assert lacking(swept(falling, side="b")) == lacking([])
+    assert lacking(swept(falling, side="a")) == [(0.008, 0)]
+    rising = {rate: rate for rate in SWEEP}
+    assert lacking(swept(rising, side="a")) == [(0.0005, 0)]
 
 
 def test_five_seeds_are_wanted_at_the_best_rate_and_its_neighbours():
-    losses = dict(zip(parts.SWEEP, (0.5, 0.4, 0.3, None, None), strict=True))
-    others = [(rate, seed) for rate in (0.002, 0.004, 0.008) for seed in (1, 2, 3, 4)]
-    assert lacking(swept(losses)) == others
+    losses = {0.001: 0.5, 0.002: 0.4, 0.004: 0.3, 0.008: None}
+    rates = (0.002, 0.004, 0.008)
+    others = [(rate, seed) for rate in rates for seed in (1, 2, 3, 4)]
+    runs = swept(losses, side="a")
+    assert lacking(runs) == others
+    runs += swept(dict.fromkeys(rates, 0.1), seed=3, side="a")
+    assert lacking(runs) == [(rate, seed) for rate, seed in others if seed != 3]
+
+
+def test_equal_times_are_wanted_once_all_else_is_there():
+    runs = []
+    for name in parts.RUNGS:
+        side = {"rung": name, "steps": parts.STEPS}
+        for seed in sweeps.SEEDS:
+            runs += swept(dict.fromkeys(parts.SWEEP, 0.4), seed, **side)
+            runs += swept({0.004: 0.3}, seed, **side)
+    assert parts.wanted({"runs": runs[1:]})
+    assert parts.wanted({"runs": runs}) == []
+    taken = dict.fromkeys(parts.RUNGS, 20.0) | {"with one head": 10.0}
+    wanted = parts.wanted({"runs": runs, "milliseconds": taken})
+    assert [(one["rung"], one["steps"], one["rate"]) for one in wanted] == [
+        ("with one head", 2 * parts.STEPS, 0.004)
+    ] * len(sweeps.SEEDS)
 
 
 def test_a_rung_is_trained_for_as_long_as_the_whole_takes():
@@ -166,3 +189,31 @@ def test_the_mean_of_a_head_is_taken_over_the_characters_of_the_stories():
     hook.remove()
     expected = torch.cat(kept).mean(dim=0)[32:48]
     torch.testing.assert_close(means[1, 2], expected, atol=1e-5, rtol=1e-4)
+
+
+def test_a_sliding_window_reads_as_much_as_the_model_can():
+    model, tokenizer = load_story_model()
+    world = corpus.load("little-world", train_stories=1, held_out_stories=3)
+    story = world.held_out[0]
+    config = dataclasses.replace(model.config, context_length=9)
+    short = TransformerLM(config).eval()
+    nats = 0.0
+    for end in range(1, len(story) + 1):
+        ids = tokenizer.encode(("\n" + story)[max(0, end - 9) : end])
+        with torch.no_grad():
+            logits = short(torch.tensor([ids]))[0, -1]
+        nats -= logits.log_softmax(dim=0)[tokenizer.encode(story[end - 1])].item()
+    found = short_contexts.sliding_loss(short, tokenizer, [story])
+    assert found == pytest.approx(nats / len(story), abs=1e-5)
+    # Where every story fits, there is nothing to slide along.
+    data = Documents.from_texts(world.held_out, tokenizer, model.context_length)
+    whole = short_contexts.sliding_loss(model, tokenizer, world.held_out)
+    assert whole == pytest.approx(evaluate(model, data), abs=1e-5)
+
+
+def test_a_short_run_of_a_short_context():
+    settings = {"context_length": 8, "rate": 0.01, "seed": 1, "steps": 3}
+    run = short_contexts.train_one(settings, validation=3, test=4)
+    assert run == short_contexts.train_one(settings, validation=3, test=4)
+    assert len({run["validation"], run["pieces"], run["sliding"]}) == 3
+    assert max(run.values()) < 4.5

@@ -18,6 +18,7 @@ from helpers.notebook.plotting import (
     LINE_STYLES,
     bars,
     curves,
+    dots,
     heatmap,
     weight_graph,
 )
@@ -65,6 +66,7 @@ def every_picture():
         "graph": weight_graph(WEIGHTS, queries=WORDS, keys=WORDS, title="Lines"),
         "bars": bars(WEIGHTS, labels=WORDS, title=WORDS),
         "curves": curves([1, 2], {"loss": [3, 1]}, title="L", x_axis="n", y_axis="l"),
+        "dots": dots({"a": [1, 2], "b": [3]}, title="D", axis="x", reference=("r", 2)),
     }
 
 
@@ -306,6 +308,20 @@ def test_one_curve_needs_no_legend():
     assert picture.axes[0].get_legend() is None
 
 
+def test_dots_show_each_number_their_mean_and_what_to_compare_with():
+    groups = {"first": [0.25, 0.5, 0.75], "second": [-0.001]}
+    picture = dots(groups, title="t", axis="loss", reference=("floor", 0.1))
+    axes = picture.axes[0]
+    drawn = [line.get_xydata().tolist() for line in axes.lines]
+    assert [[0.25, 0], [0.5, 0], [0.75, 0]] in drawn
+    assert [[0.5, -0.3], [0.5, 0.3]] in drawn
+    assert [[0.1, 0], [0.1, 1]] in drawn
+    assert names_of(axes.get_yticklabels()) == ["first  0.50", "second  0.00"]
+    assert "first: mean 0.50, from 0.25 to 0.75" in picture.alt
+    assert picture.alt.endswith("floor: 0.10")
+    assert axes.get_ylim() == (1.5, -0.5)  # the first stands at the top
+
+
 def test_curves_differ_by_more_than_colour():
     series = {str(n): [n, n + 1] for n in range(4)}
     picture = curves([1, 2], series, title="c", **AXES, log="xy")
@@ -352,6 +368,12 @@ def test_a_picture_reads_the_same_under_a_dark_style():
         ),
         (lambda: bars(WEIGHTS, labels=WORDS, title=["x"]), "title must hold 3"),
         (lambda: bars(WEIGHTS, labels=WORDS, title="x", role="red"), "role must be"),
+        (lambda: dots({}, title="x", axis="y"), r"groups must .*got \[\]"),
+        (lambda: dots({"a": []}, title="x", axis="y"), r"groups must .*'a'"),
+        (
+            lambda: dots({"a": [1], "b": [float("nan")]}, title="x", axis="y"),
+            r"groups must .*nan.*'b'",
+        ),
         (
             lambda: curves([1], {"a": [1, 2]}, title="x", **AXES),
             r"series\['a'\] must hold 1 .*got 2",
