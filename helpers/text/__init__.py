@@ -2,5 +2,5 @@
 
 ``tokenizer`` and ``corpus`` come first, ``batches`` cuts a text for training, ``ngram``
 is the baseline. ``grammar`` and ``little_world`` tell stories with an exact floor;
-``probes`` asks what a model knows of them.
+``probes`` asks what a model knows of them, and ``excess`` what it loses where.
 """

@@ -35,6 +35,22 @@ class Option(NamedTuple):
     then: tuple[State, ...]  # the states still to come
 
 
+class Position(NamedTuple):
+    """What may stand at one place of a story, given all before it.
+
+    Attributes:
+        chances: pairs of a character and its probability, which sum to 1; a character
+            that can't stand there is left out.
+        rule: the name of the rule whose options differ there, in words.
+        kind: the mark of the place, or None. A place is marked where an option that
+            still fits marks it, whether that option is told or another.
+    """
+
+    chances: tuple[tuple[str, float], ...]
+    rule: str
+    kind: str | None
+
+
 class Totals(NamedTuple):
     """What follows from a state, over all stories from it on."""
 
@@ -97,7 +113,7 @@ class Grammar:
         self._start = start
         self._options: dict[State, list[Option]] = {}
         self._totals: dict[State, Totals | None] = {}
-        self._scores: dict[tuple[State, str], list[float]] = {}
+        self._passed: dict[tuple[State, str], tuple[list[Position], list[float]]] = {}
         totals = self._total(start)
         self.story_count = totals.stories
         self.nats_per_story = totals.nats
@@ -143,24 +159,36 @@ class Grammar:
         Raises:
             ValueError: a text that this grammar can't tell; it says from where on.
         """
-        if not isinstance(story, str):
-            raise ValueError(f"story must be a string, got {type(story).__name__}")
-        stack = [self._start]
         log_probabilities: list[float] = []
         marks: dict[int, str] = {}
-        while stack:
-            state, place = stack.pop(), len(log_probabilities)
-            options = self._expand(state)
-            fitting = (one for one in options if story.startswith(one.text, place))
-            option = next(fitting, None)  # no other can fit: a prefix code
-            if option is None:
-                raise ValueError(_no_story(story, place))
+        for state, option in self._derive(story):
+            place = len(log_probabilities)
             marks |= {place + offset: kind for offset, kind in option.marks}
-            log_probabilities += self._log_probabilities(state, option)
-            stack.extend(reversed(option.then))
-        if len(log_probabilities) < len(story):
-            raise ValueError(_no_story(story, len(log_probabilities)))
+            log_probabilities += self._pass(state, option.text)[1]
         return log_probabilities, marks
+
+    def positions(self, story: str) -> list[Position]:
+        """Find what may stand at each place of a story, given all before it.
+
+        ``read`` says how likely the characters were that are found there; this says how
+        likely all characters were.
+
+        Args:
+            story: a string that this grammar can tell.
+
+        Returns:
+            positions: a list, a ``Position`` for each character of the story.
+
+        Raises:
+            ValueError: a text that this grammar can't tell; it says from where on.
+        """
+        positions: list[Position] = []
+        ahead = None  # a mark at the end of a text is for the character behind it
+        for state, option in self._derive(story):
+            first, *others = self._pass(state, option.text)[0]
+            positions += [first._replace(kind=ahead or first.kind), *others]
+            ahead = dict(option.marks).get(len(option.text))
+        return positions
 
     def stories(self) -> Iterator[tuple[float, str]]:
         """Enumerate all stories; only small grammars have few enough of them.
@@ -197,20 +225,36 @@ class Grammar:
             self._options[state] = parsed
         return self._options[state]
 
-    def _log_probabilities(self, state: State, option: Option) -> list[float]:
-        """Per character of an option, the log of its probability given those before."""
-        key = (state, option.text)
-        if key not in self._scores:
+    def _derive(self, story: str) -> Iterator[tuple[State, Option]]:
+        """The states that a story passes and the option that it takes in each."""
+        if not isinstance(story, str):
+            raise ValueError(f"story must be a string, got {type(story).__name__}")
+        stack, place = [self._start], 0
+        while stack:
+            state = stack.pop()
             options = self._expand(state)
-            masses = [
-                math.fsum(
-                    one.probability for one in options if one.text.startswith(text)
-                )
-                for text in itertools.accumulate(option.text, initial="")
-            ]
-            pairs = itertools.pairwise(masses)
-            self._scores[key] = [math.log(after / before) for before, after in pairs]
-        return self._scores[key]
+            fitting = (one for one in options if story.startswith(one.text, place))
+            option = next(fitting, None)  # no other can fit: a prefix code
+            if option is None:
+                raise ValueError(_no_story(story, place))
+            yield state, option
+            place += len(option.text)
+            stack.extend(reversed(option.then))
+        if place < len(story):
+            raise ValueError(_no_story(story, place))
+
+    def _pass(self, state: State, text: str) -> tuple[list[Position], list[float]]:
+        """What may stand at each place of a text, and the log of what does."""
+        key = (state, text)
+        if key not in self._passed:
+            options = self._expand(state)
+            rule = state[0].__name__.strip("_").replace("_", " ")
+            begun = itertools.accumulate(text[:-1], initial="")
+            positions = [_position(rule, options, one) for one in begun]
+            pairs = zip(positions, text, strict=True)
+            logs = [math.log(dict(one.chances)[found]) for one, found in pairs]
+            self._passed[key] = positions, logs
+        return self._passed[key]
 
     def _total(self, state: State) -> Totals:
         """Sum up all stories from a state on, by recursion over its options.
@@ -255,6 +299,21 @@ def _average(options: list[Option], rows: list[Totals]) -> Totals:
         characters=math.fsum(p * row.characters for p, row in pairs),
         shortest=min(row.shortest for row in rows),
         longest=max(row.longest for row in rows),
+    )
+
+
+def _position(rule: str, options: list[Option], begun: str) -> Position:
+    """What may stand behind the beginning of a text, of which it is a part."""
+    fitting = [one for one in options if one.text.startswith(begun)]
+    masses: dict[str, list[float]] = {}
+    for one in fitting:
+        masses.setdefault(one.text[len(begun)], []).append(one.probability)
+    whole = math.fsum(one.probability for one in fitting)
+    kinds = (dict(one.marks).get(len(begun)) for one in fitting)
+    return Position(
+        tuple((text, math.fsum(mass) / whole) for text, mass in masses.items()),
+        rule,
+        next(filter(None, kinds), None),
     )
 
 

@@ -89,7 +89,7 @@ class LittleWorld(Grammar):
         if unknown:
             raise ValueError(f"words must have kinds from {list(WORDS)}, got {unknown}")
         self._words: dict[str, Mapping[str, float]] = {**WORDS, **(words or {})}
-        super().__init__((self._name,))
+        super().__init__((self._who,))
 
     def _pairs(self, *kinds: str) -> list[tuple[str, float]]:
         return [pair for kind in kinds for pair in self._words[kind].items()]
@@ -97,25 +97,25 @@ class LittleWorld(Grammar):
     def _pronoun(self, name: str) -> str:
         return "she" if name in self._words["girl"] else "he"
 
-    def _name(self) -> list[Choice]:
+    def _who(self) -> list[Choice]:
         return [
-            (weight, f"{name} ", (self._got, name))
+            (weight, f"{name} ", (self._what_was_done, name))
             for name, weight in self._pairs("girl", "boy")
         ]
 
-    def _got(self, name: str) -> list[Choice]:
+    def _what_was_done(self, name: str) -> list[Choice]:
         return [
-            (weight, f"{got} a ", (self._colour, name))
+            (weight, f"{got} a ", (self._which_colour, name))
             for got, weight in self._pairs("got")
         ]
 
-    def _colour(self, name: str) -> list[Choice]:
+    def _which_colour(self, name: str) -> list[Choice]:
         return [
-            (weight, f"{colour} ", (self._thing, name, colour))
+            (weight, f"{colour} ", (self._which_thing, name, colour))
             for colour, weight in self._pairs("colour")
         ]
 
-    def _thing(self, name: str, colour: str) -> list[Choice]:
+    def _which_thing(self, name: str, colour: str) -> list[Choice]:
         # The second sentence depends on none of this; the third recalls all of it.
         return [
             (

@@ -24,6 +24,7 @@ KINDS = (
     "name",
     "quote",
 )
+AGREEMENT = KINDS[:3]
 # "She" and "he" differ from here on; either may begin a sentence.
 PRONOUNS = ("sS", "hH")
 STORIES_AT_A_TIME = 100
@@ -53,7 +54,7 @@ def answers(
     """
     found = story[place]
     row = dict(zip(alphabet, probabilities.tolist(), strict=True))
-    if kind in ("agreement", "attractor-same", "attractor-other"):
+    if kind in AGREEMENT:
         return (row["s"] > 0.5) == (found == "s")
     if kind == "pronoun":
         right, wrong = PRONOUNS if found in PRONOUNS[0] else PRONOUNS[::-1]
@@ -103,14 +104,48 @@ def accuracy(
     }
 
 
+def log_probabilities(
+    model: nn.Module, tokenizer: CharTokenizer, stories: Sequence[str]
+) -> list[Tensor]:
+    """What a language model expects at each character of some stories.
+
+    Args:
+        model: maps ids (B, T) to logits (B, T, vocab_size). A position's logits must
+            not depend on what comes after it.
+        tokenizer: the model's, with a ``start_character``, which stands before a story.
+        stories: strings, none of them empty.
+
+    Returns:
+        log_probabilities: a list, for each story (T, vocab_size) float64 on the CPU:
+            the natural logarithm of what is expected at each of its characters, given
+            those before it.
+
+    Raises:
+        ValueError: a tokenizer without a start character.
+    """
+    device, start = next(model.parameters()).device, tokenizer.start_character
+    if start is None:
+        raise ValueError("tokenizer must have a start character, got None")
+    rows: dict[int, Tensor] = {}
+    by_length = sorted(range(len(stories)), key=lambda i: len(stories[i]))
+    for begin in range(0, len(stories), STORIES_AT_A_TIME):
+        some = by_length[begin : begin + STORIES_AT_A_TIME]
+        longest = len(stories[some[-1]])
+        texts = [(start + stories[i][:-1]).ljust(longest) for i in some]
+        ids = torch.tensor([tokenizer.encode(text) for text in texts], device=device)
+        with torch.no_grad():
+            found = model(ids).double().log_softmax(dim=-1).cpu()
+        rows |= {i: one[: len(stories[i])] for i, one in zip(some, found, strict=True)}
+    return [rows[i] for i in range(len(stories))]
+
+
 def model_predictions(
     model: nn.Module, tokenizer: CharTokenizer, stories: Sequence[str] = ()
 ) -> Predict:
     """What ``accuracy`` asks for, of a language model.
 
     Args:
-        model: maps ids (B, T) to logits (B, T, vocab_size). A position's logits must
-            not depend on what comes after it.
+        model: as for ``log_probabilities``.
         tokenizer: the model's, with a ``start_character``, which stands before a story.
         stories: what will be asked for, which is computed right now and many at a time.
             Others are computed one by one when they are asked for.
@@ -121,25 +156,13 @@ def model_predictions(
     Raises:
         ValueError: a tokenizer without a start character.
     """
-    device, start = next(model.parameters()).device, tokenizer.start_character
-    if start is None:
-        raise ValueError("tokenizer must have a start character, got None")
-
-    def of(texts: Sequence[str]) -> Tensor:
-        longest = max(map(len, texts))
-        ids = [tokenizer.encode((start + one[:-1]).ljust(longest)) for one in texts]
-        with torch.no_grad():
-            logits = model(torch.tensor(ids, device=device))
-        return logits.softmax(dim=-1).cpu()
-
-    known: dict[str, Tensor] = {}
-    for i in range(0, len(stories), STORIES_AT_A_TIME):
-        some = stories[i : i + STORIES_AT_A_TIME]
-        known.update(zip(some, of(some), strict=True))
+    rows = log_probabilities(model, tokenizer, stories)
+    known = dict(zip(stories, rows, strict=True))
 
     def predict(story: str, places: list[int]) -> Tensor:
-        rows = known[story] if story in known else of([story])[0]
-        return rows[places]
+        if story in known:
+            return known[story][places].exp().float()
+        return log_probabilities(model, tokenizer, [story])[0][places].exp().float()
 
     return predict
 

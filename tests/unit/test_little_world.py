@@ -117,6 +117,13 @@ def test_each_character_gets_its_exact_probability():
         masses = [begun[story[:end]] for end in range(len(story) + 1)]
         expected = [math.log(b / a) for a, b in itertools.pairwise(masses)]
         assert tiny.read(story)[0] == pytest.approx(expected, abs=1e-9)
+        for end, position in enumerate(tiny.positions(story)):
+            chances = {
+                one: begun[story[:end] + one] / masses[end]
+                for one in tiny.alphabet
+                if begun[story[:end] + one]
+            }
+            assert dict(position.chances) == pytest.approx(chances, abs=1e-9)
 
 
 def test_samples_follow_the_probabilities():
@@ -190,6 +197,43 @@ def test_every_mark_is_decided_by_what_came_before(world, told):
     assert min(seen.values()) > 100
 
 
+def test_a_position_has_the_mark_of_what_is_told_there(world, told):
+    """And of what isn't: any "called" might have been a "she said"."""
+    pronouns = 0
+    for story in told[:300]:
+        positions = world.positions(story)
+        kinds = {i: one.kind for i, one in enumerate(positions) if one.kind}
+        marks = world.read(story)[1]
+        others = kinds.items() - marks.items()
+        assert marks.items() <= kinds.items()
+        assert {kind for _, kind in others} <= {"pronoun"}
+        for place, _ in others:
+            assert story[place] in "c'\""
+        pronouns += len(others)
+    assert pronouns > 100
+
+
+def test_positions_name_the_rule_that_chooses(world):
+    rules = [one.rule for one in world.positions(STORY)]
+    first = {rule: rules.index(rule) for rule in dict.fromkeys(rules)}
+    assert {rule: STORY[place : place + 5] for rule, place in first.items()} == {
+        "who": "Eve w",
+        "what was done": "wants",
+        "which colour": "white",
+        "which thing": "drum.",
+        "subject": "goat ",
+        "behind subject": "that ",
+        "attractor": "hens ",
+        "verb": "swims",
+        "how": " and ",
+        "second verb": "plays",
+        "stop": '. "Wh',
+        "third sentence": '"Who ',
+        "speech": "Who t",
+        "speaker": "she a",
+    }
+
+
 @pytest.mark.parametrize("kind", ["colour", "thing", "name", "quote"])
 def test_what_is_recalled_is_certain(world, told, kind):
     for story in told[:500]:
@@ -211,9 +255,10 @@ def test_what_is_recalled_is_certain(world, told, kind):
         (None, "story must be a string, got NoneType"),
     ],
 )
-def test_a_text_that_is_no_story_is_named(world, story, message):
+@pytest.mark.parametrize("read", ["read", "positions"])
+def test_a_text_that_is_no_story_is_named(world, read, story, message):
     with pytest.raises(ValueError, match=message):
-        world.read(story)
+        getattr(world, read)(story)
 
 
 def test_words_are_replaced_and_not_changed():

@@ -1,0 +1,289 @@
+"""What a model loses to the grammar of little-world, decision by decision.
+
+A model's expected loss minus the floor is a sum, over the characters of a story, of
+Kullback-Leibler divergences: how far the model's prediction q is from the grammar's own
+one, p. Each of them belongs to a decision, and a few to two or three:
+
+- a kind of ``KINDS``: what follows from earlier in the story. Of a verb's number, only
+  whether an "s" comes; of a pronoun, only which one, given that one comes.
+- a rule of ``FREE``: what is chosen freely there.
+- ``SPELLING``: characters that no other can stand in for.
+
+By the chain rule the parts of one character add up to its divergence.
+
+Source: Cover and Thomas 2006, section 2.5 (theorem 2.5.3, the chain rule for relative
+entropy) and section 5.4 (theorem 5.4.3, what a wrong prediction costs).
+"""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from helpers import validation
+from helpers.text.grammar import Position
+from helpers.text.little_world import LittleWorld
+from helpers.text.probes import AGREEMENT, KINDS, PRONOUNS
+
+FREE = (
+    "who",
+    "what was done",
+    "which colour",
+    "which thing",
+    "subject",
+    "behind subject",
+    "attractor",
+    "verb",
+    "how",
+    "second verb",
+    "third sentence",
+    "speech",
+    "speaker",
+)
+SPELLING = "spelling"
+DECISIONS = (*KINDS, *FREE, SPELLING)
+STORIES_AT_A_TIME = 200
+NONE = -1
+Level = tuple[str | None, list[int]]  # a decision, and the class of each character
+
+
+class Excess(NamedTuple):
+    """Nats by which a model's loss lies above the grammar's, story by story.
+
+    Attributes:
+        expected: (stories, decisions) float64, the divergences KL(p || q), summed over
+            the characters: what is lost on average over all ways in which each of them
+            might go on.
+        found: (stories, decisions) float64, log p / q of the characters that stand
+            there: what is lost on these very stories. It may be negative.
+    """
+
+    expected: Tensor
+    found: Tensor
+
+
+class Part(NamedTuple):
+    """One decision's part of the excess, as an average over stories.
+
+    Attributes:
+        nats: per story.
+        error: the standard error of ``nats``, over the stories.
+        per_character: ``nats`` over the expected characters of a story.
+        share: of the whole excess; NaN where that is 0.
+        share_error: the standard error of ``share``, to first order.
+    """
+
+    nats: float
+    error: float
+    per_character: float
+    share: float
+    share_error: float
+
+
+class Truth:
+    """The grammar's own predictions along some stories.
+
+    Args:
+        stories: strings that ``world`` can tell.
+        world: a LittleWorld; the whole one where left out.
+
+    Attributes:
+        stories: as given, in a tuple.
+        world: as given.
+        log_probabilities: a list, for each story (T, vocab_size) float64: the natural
+            logarithm of what the grammar expects at each character, given those before
+            it; -inf where a character can't stand. Columns are in the order of the
+            world's alphabet.
+
+    Raises:
+        ValueError: no story, or one that the world can't tell.
+    """
+
+    def __init__(
+        self, stories: Sequence[str], world: LittleWorld | None = None
+    ) -> None:
+        self.stories, self.world = tuple(stories), world or LittleWorld()
+        if not self.stories:
+            raise ValueError("stories must hold at least one story, got none")
+        alike: dict[Position, int] = {}  # one row for all positions that are alike
+        self._rows = [
+            torch.tensor([alike.setdefault(one, len(alike)) for one in positions])
+            for positions in map(self.world.positions, self.stories)
+        ]
+        alphabet = self.world.alphabet
+        encode = {character: i for i, character in enumerate(alphabet)}
+        self._ids = [torch.tensor([encode[c] for c in story]) for story in self.stories]
+        self._p = torch.zeros(len(alike), len(alphabet), dtype=torch.float64)
+        for position, row in alike.items():
+            for character, chance in position.chances:
+                self._p[row, encode[character]] = chance
+        every = [_levels(position, alphabet) for position in alike]
+        self._levels = [_tabulate(column) for column in zip(*every, strict=True)]
+        self.log_probabilities = [self._p[rows].log() for rows in self._rows]
+
+    def excess(self, log_probabilities: Sequence[Tensor]) -> Excess:
+        """Compare a model's predictions with the grammar's, decision by decision.
+
+        Args:
+            log_probabilities: for each story (T, vocab_size) floating point, as
+                ``probes.log_probabilities`` returns it: the natural logarithm of what
+                the model expects at each character. Float64 keeps every place.
+
+        Returns:
+            excess: an ``Excess``. Summed over the decisions, ``found`` is the model's
+            loss on each story minus the grammar's, in nats.
+
+        Raises:
+            ValueError: another number of stories or another shape, or a probability of
+                0 for a character that may stand there.
+        """
+        self._require_fit(log_probabilities)
+        count = len(self.stories)
+        parts = []
+        for begin in range(0, count, STORIES_AT_A_TIME):
+            some = range(begin, min(begin + STORIES_AT_A_TIME, count))
+            parts.append(self._of_some([log_probabilities[i] for i in some], some))
+        return Excess(*map(torch.cat, zip(*parts, strict=True)))
+
+    def summary(self, nats: Tensor) -> dict[str, Part]:
+        """Average over the stories.
+
+        Args:
+            nats: (stories, decisions), one of the two of an ``Excess``, or the
+                difference of two models'.
+
+        Returns:
+            parts: a dict from each of ``DECISIONS``, and from "whole", to its ``Part``.
+
+        Raises:
+            ValueError: ``nats`` of another shape.
+        """
+        expected = (len(self.stories), len(DECISIONS))
+        validation.require_tensor("nats", nats)
+        if tuple(nats.shape) != expected:
+            raise ValueError(
+                f"nats must have shape (stories, decisions) = {expected}, got "
+                f"{tuple(nats.shape)}"
+            )
+        whole = nats.sum(dim=1)
+        columns = {**dict(zip(DECISIONS, nats.unbind(1), strict=True)), "whole": whole}
+        characters = self.world.characters_per_story
+        return {name: _part(one, whole, characters) for name, one in columns.items()}
+
+    def _of_some(self, log_q: list[Tensor], some: range) -> tuple[Tensor, Tensor]:
+        """The two tensors of an ``Excess`` for a range of stories."""
+        rows = torch.cat([self._rows[i] for i in some])  # (N,), all their characters
+        ids = torch.cat([self._ids[i] for i in some])
+        lengths = torch.tensor([len(self._rows[i]) for i in some])
+        story = torch.arange(len(some)).repeat_interleave(lengths)
+        p, q = self._p[rows], torch.cat(log_q).double().cpu().exp()  # (N, vocab_size)
+        sums = torch.zeros(2, len(some) * len(DECISIONS), dtype=torch.float64)
+        before = torch.zeros(2, len(rows), dtype=torch.float64)
+        for decisions, classes in self._levels:
+            chosen = (decisions[rows] != NONE).nonzero().squeeze(1)
+            of = rows[chosen]
+            now = _compare(p[chosen], q[chosen], classes[of], ids[chosen])
+            places = story[chosen] * len(DECISIONS) + decisions[of]
+            sums.index_add_(1, places, now - before[:, chosen])
+            before[:, chosen] = now
+        if not sums.isfinite().all():
+            raise ValueError(
+                "log_probabilities must give every character that may stand at a place "
+                "more than probability 0"
+            )
+        expected, found = sums.unflatten(1, (len(some), len(DECISIONS)))
+        return expected, found
+
+    def _require_fit(self, log_probabilities: Sequence[Tensor]) -> None:
+        if len(log_probabilities) != len(self.stories):
+            raise ValueError(
+                f"log_probabilities must have one tensor for each of the "
+                f"{len(self.stories)} stories, got {len(log_probabilities)}"
+            )
+        width = len(self.world.alphabet)
+        for i, (rows, story) in enumerate(
+            zip(log_probabilities, self.stories, strict=True)
+        ):
+            name, expected = f"log_probabilities[{i}]", (len(story), width)
+            validation.require_float(**{name: rows})
+            if tuple(rows.shape) != expected:
+                raise ValueError(
+                    f"{name} must have shape (T, vocab_size) = {expected}, got "
+                    f"{tuple(rows.shape)}"
+                )
+
+
+def _levels(position: Position, alphabet: str) -> list[Level]:
+    """The decisions of a position: three, of which the first may be None.
+
+    A level puts each character into a class, and tells more of them apart than the
+    level before it; the last one tells all of them apart.
+    """
+    kind, each = position.kind, _classes(alphabet)
+    rest = position.rule if len(position.chances) > 1 else SPELLING
+    if kind == "pronoun":
+        comes, which = "".join(PRONOUNS), PRONOUNS
+        return [
+            (rest, _classes(alphabet, comes)),
+            (kind, _classes(alphabet, *which)),
+            (SPELLING, each),
+        ]
+    if kind in AGREEMENT:
+        others = alphabet.replace("s", "")
+        return [(None, each), (kind, _classes(alphabet, others)), (rest, each)]
+    return [(None, each), (None, each), (kind or rest, each)]
+
+
+def _classes(alphabet: str, *groups: str) -> list[int]:
+    """A class for each character: one for all of a group, else its own."""
+    classes = list(range(len(alphabet)))
+    for group in groups:
+        members = [i for i in classes if alphabet[i] in group]
+        for i in members:
+            classes[i] = members[0]
+    return classes
+
+
+def _tabulate(levels: Sequence[Level]) -> tuple[Tensor, Tensor]:
+    """Per row the index of its decision (rows,), and its classes (rows, vocab_size)."""
+    decisions = [NONE if name is None else DECISIONS.index(name) for name, _ in levels]
+    return torch.tensor(decisions), torch.tensor([classes for _, classes in levels])
+
+
+def _compare(p: Tensor, q: Tensor, classes: Tensor, found: Tensor) -> Tensor:
+    """KL(p || q) of the classes' probabilities, and log p / q of the class found.
+
+    Args:
+        p, q: (N, vocab_size)
+        classes: (N, vocab_size), the class of each character.
+        found: (N,), the characters that stand there.
+
+    Returns:
+        both: (2, N)
+    """
+    p, q = (torch.zeros_like(one).scatter_add(1, classes, one) for one in (p, q))
+    divergences = (torch.xlogy(p, p) - torch.xlogy(p, q)).sum(dim=1)
+    of = classes.gather(1, found[:, None])
+    ratios = p.gather(1, of).log() - q.gather(1, of).log()
+    return torch.stack([divergences, ratios.squeeze(1)])
+
+
+def _part(nats: Tensor, whole: Tensor, characters: float) -> Part:
+    """One decision's part, from its nats (stories,) and those of all decisions."""
+    mean, total = float(nats.mean()), float(whole.mean())
+    share = mean / total if total else math.nan
+    return Part(
+        nats=mean,
+        error=_error(nats),
+        per_character=mean / characters,
+        share=share,
+        share_error=_error(nats - share * whole) / abs(total) if total else math.nan,
+    )
+
+
+def _error(nats: Tensor) -> float:
+    """The standard error of a mean; NaN for a single story."""
+    count = len(nats)
+    return float(nats.std()) / math.sqrt(count) if count > 1 else math.nan
