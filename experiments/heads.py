@@ -12,12 +12,13 @@ from experiments import many, running
 from helpers.models.language_model import TransformerLM
 from helpers.models.switches import silenced
 from helpers.recorded import results
-from helpers.text import corpus
+from helpers.text import corpus, excess, probes
 from helpers.text.batches import Documents
 from helpers.text.tokenizer import CharTokenizer
 
 SEEDS = range(20)
 Head = tuple[int, int]  # its layer and number, from 0
+Contexts = dict[Head, Tensor | float]
 AVERAGED = 200  # of the training stories, for the means
 
 
@@ -34,35 +35,69 @@ def train_one(
         run: a dict of the held-out "loss", and of the number of "right" answers to each
             kind of question: "whole"; with a head's context replaced by "zeros" or by
             its "mean" over positions; and with "pairs" replaced by zeros. Heads are
-            named by layer and number, both from 1, as in "2.4".
+            named by layer and number, both from 1, as in "2.4". The "excess" has the
+            same keys; they lead to lists of expected nats per story above the
+            grammar's, in the order of its "decisions" (``helpers.text.excess``).
     """
     world = corpus.load("little-world", held_out_stories=size.stories)
     tokenizer = CharTokenizer(world.alphabet)
     configs = running.recipe(tokenizer, size, seed=settings["seed"])
-    sizes = configs[0]
-    data, held_out = running.stories(world, tokenizer, sizes.context_length)
+    data, held_out = running.stories(world, tokenizer, configs[0].context_length)
     model, loss = running.trained(*configs, data, held_out)
     model.eval()
+    truth = excess.Truth(world.held_out)
+    right: dict[str, Any] = {}
+    nats: dict[str, Any] = {"decisions": excess.DECISIONS}
+    right["whole"], nats["whole"] = measure(model, tokenizer, truth, {})
+    for kind, replaced in replacements(mean_contexts(model, data)).items():
+        right[kind], nats[kind] = {}, {}
+        for heads, instead in replaced.items():
+            found = measure(model, tokenizer, truth, instead)
+            right[kind][heads], nats[kind][heads] = found
+    return {"loss": running.rounded(loss), **right, "excess": nats}
 
-    def right(*off: Head, by: dict[Head, Tensor] | None = None) -> dict[str, int]:
-        with contextlib.ExitStack() as stack:
-            for place in off:
-                instead = 0.0 if by is None else by[place]
-                stack.enter_context(silenced(model, *place, instead=instead))
-            return running.right_answers(model, tokenizer, world.held_out)
 
-    heads = list(itertools.product(range(sizes.num_layers), range(sizes.num_heads)))
-    means = mean_contexts(model, data)
+def replacements(means: Contexts) -> dict[str, dict[str, Contexts]]:
+    """What stands in place of which heads' contexts: by kind, and by their names."""
+    zeros: Contexts = dict.fromkeys(means, 0.0)
+    pairs = itertools.combinations(zeros.items(), 2)
     return {
-        "loss": running.rounded(loss),
-        "whole": right(),
-        "zeros": {name(one): right(one) for one in heads},
-        "mean": {name(one): right(one, by=means) for one in heads},
-        "pairs": {
-            " ".join(map(name, pair)): right(*pair)
-            for pair in itertools.combinations(heads, 2)
-        },
+        "zeros": {name(one): {one: zeros[one]} for one in means},
+        "mean": {name(one): {one: means[one]} for one in means},
+        "pairs": {" ".join(name(head) for head, _ in two): dict(two) for two in pairs},
     }
+
+
+def measure(
+    model: TransformerLM,
+    tokenizer: CharTokenizer,
+    truth: excess.Truth,
+    instead: Contexts,
+) -> tuple[dict[str, int], list[float]]:
+    """What a model knows of some stories while some heads' contexts are replaced.
+
+    Args:
+        model: a ``TransformerLM``.
+        tokenizer: the model's.
+        truth: the stories.
+        instead: from heads to what stands in place of their contexts.
+
+    Returns:
+        right: a dict from kinds of questions to right answers.
+        nats: a list, per story above the grammar's, in the order of the decisions.
+    """
+    with contextlib.ExitStack() as stack:
+        for (layer, head), context in instead.items():
+            stack.enter_context(silenced(model, layer, head, instead=context))
+        rows = probes.log_probabilities(model, tokenizer, truth.stories)
+    known = dict(zip(truth.stories, rows, strict=True))
+
+    def predict(story: str, places: list[int]) -> Tensor:
+        return known[story][places].exp()
+
+    right = running.count_right(truth.stories, predict, truth.world)
+    nats = truth.excess(rows).expected.mean(dim=0)
+    return right, [round(one, 5) for one in nats.tolist()]
 
 
 def name(head: Head) -> str:
@@ -70,7 +105,7 @@ def name(head: Head) -> str:
     return f"{head[0] + 1}.{head[1] + 1}"
 
 
-def mean_contexts(model: TransformerLM, data: Documents) -> dict[Head, Tensor]:
+def mean_contexts(model: TransformerLM, data: Documents) -> Contexts:
     """The mean context (D,) of each head over the positions of some stories."""
     kept: list[Tensor] = []
     hooks = [
@@ -85,7 +120,7 @@ def mean_contexts(model: TransformerLM, data: Documents) -> dict[Head, Tensor]:
     for hook in hooks:
         hook.remove()
     real = targets >= 0
-    means = {}
+    means: Contexts = {}
     for layer, contexts in enumerate(kept):
         mean = contexts[real].mean(dim=0).chunk(model.config.num_heads)
         means.update({(layer, head): one for head, one in enumerate(mean)})

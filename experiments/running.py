@@ -16,6 +16,7 @@ from helpers.models.transformer_block import TransformerConfig
 from helpers.recorded import results
 from helpers.text import corpus, probes
 from helpers.text.batches import Documents, Windows
+from helpers.text.little_world import LittleWorld
 from helpers.text.tokenizer import CharTokenizer
 from helpers.training.config import TrainConfig, preset
 from helpers.training.loop import train
@@ -87,8 +88,14 @@ def right_answers(
     model: nn.Module, tokenizer: CharTokenizer, stories: Sequence[str]
 ) -> dict[str, int]:
     """How many questions of each kind a model answers rightly."""
-    predict = probes.model_predictions(model, tokenizer, stories)
-    shares = probes.accuracy(stories, predict).items()
+    return count_right(stories, probes.model_predictions(model, tokenizer, stories))
+
+
+def count_right(
+    stories: Sequence[str], predict: probes.Predict, world: LittleWorld | None = None
+) -> dict[str, int]:
+    """How many questions of each kind are answered rightly, of all in the stories."""
+    shares = probes.accuracy(stories, predict, world=world).items()
     return {kind: round(share * asked) for kind, (share, asked) in shares}
 
 

@@ -155,6 +155,20 @@ def test_of_a_verbs_number_only_the_s_is_asked_for(told):
     }
 
 
+def test_what_comes_in_place_of_an_s_is_another_decision(told):
+    probabilities, truth = told
+    space, stop = map(truth.world.alphabet.index, " .")
+
+    def prefer_a_stop(kind, p):
+        if kind in probes.AGREEMENT and p[space] > 0:
+            p[[space, stop]] = torch.tensor([0.1, 0.9], dtype=torch.float64)
+
+    lost = truth.excess(changed(truth, prefer_a_stop)).expected
+    plural, even = 0.5, (math.log(0.5 / 0.1) + math.log(0.5 / 0.9)) / 2
+    expected = {"how": pytest.approx(plural * even, abs=1e-12)}
+    assert by_decision(probabilities, lost) == expected
+
+
 def test_which_pronoun_and_whether_one_comes_are_two_decisions(told):
     probabilities, truth = told
     she, he = (

@@ -10,8 +10,9 @@ import torch
 from experiments import heads, many, parts, running, short_contexts, sweeps
 from helpers.models.language_model import TransformerLM
 from helpers.recorded.story_model import load_story_model
-from helpers.text import corpus, probes
+from helpers.text import corpus, excess, probes
 from helpers.text.batches import Documents
+from helpers.text.little_world import LittleWorld
 from helpers.training.loop import evaluate
 
 
@@ -172,6 +173,20 @@ def test_heads_are_switched_off_alone_and_in_pairs():
     assert list(run["zeros"]) == list(run["mean"]) == names
     assert len(run["pairs"]) == 28
     assert run["pairs"]["1.1 2.4"].keys() == run["whole"].keys()
+    nats = run["excess"]
+    assert list(nats["decisions"]) == list(excess.DECISIONS)
+    assert list(nats["zeros"]) == list(nats["mean"]) == names
+    assert nats["pairs"].keys() == run["pairs"].keys()
+    assert nats["zeros"]["1.1"] != nats["whole"] != nats["mean"]["1.1"]
+    assert {len(row) for row in nats["pairs"].values()} == {len(nats["decisions"])}
+    # After three steps a model knows little, whatever stands there.
+    told, world = (
+        corpus.load("little-world", held_out_stories=6).held_out,
+        LittleWorld(),
+    )
+    loss = run["loss"] * sum(map(len, told))
+    own = -sum(sum(world.read(story)[0]) for story in told)
+    assert sum(nats["whole"]) == pytest.approx((loss - own) / 6, rel=0.05)
     assert heads.wanted({"runs": [{"seed": 0}]})[0] == {"seed": 1}
 
 
