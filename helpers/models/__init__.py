@@ -2,5 +2,6 @@
 
 Read ``transformer_block`` (one block), ``language_model`` (embeddings, blocks, logits),
 ``kv_cache`` (what is kept between two calls), ``generation`` (writing on) and
-``switches`` (eval mode, or one head, off for a while).
+``switches`` (eval mode, or one head, off for a while). ``induction`` scores heads that
+repeat what came next the last time.
 """

@@ -8,6 +8,14 @@ from torch import Tensor, nn
 from helpers.models.language_model import TransformerLM
 
 
+def require_head(model: TransformerLM, layer: int, head: int) -> None:
+    """The model has that layer, and the layer that head; both are counted from 0."""
+    sizes = {"layer": len(model.blocks), "head": model.config.num_heads}
+    for name, index in (("layer", layer), ("head", head)):
+        if not 0 <= index < sizes[name]:
+            raise ValueError(f"{name} must be from 0 to {sizes[name] - 1}, got {index}")
+
+
 @contextlib.contextmanager
 def eval_mode(model: nn.Module) -> Iterator[None]:
     """Eval mode inside a ``with`` block; then each module has its own mode again.
@@ -40,10 +48,7 @@ def silenced(
     Raises:
         ValueError: a layer or a head that the model doesn't have.
     """
-    sizes = {"layer": len(model.blocks), "head": model.config.num_heads}
-    for name, index in (("layer", layer), ("head", head)):
-        if not 0 <= index < sizes[name]:
-            raise ValueError(f"{name} must be from 0 to {sizes[name] - 1}, got {index}")
+    require_head(model, layer, head)
     width = model.config.d_model // model.config.num_heads
 
     def silence(module: nn.Module, inputs: tuple[Tensor]) -> tuple[Tensor]:

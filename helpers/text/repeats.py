@@ -1,0 +1,43 @@
+"""Texts in which nothing can be predicted but that they repeat themselves."""
+
+import random
+from collections.abc import Sequence
+
+from helpers import validation
+
+
+def repeats(
+    count: int, alphabet: Sequence[str], lengths: tuple[int, int], rng: random.Random
+) -> list[str]:
+    """Draw texts of random characters, each of them told twice: ``qwzqwz``.
+
+    The first copy is random, without a character that occurs twice, so that no place is
+    easier than another. In the second copy each character but the first follows from
+    the one before it: find that one in the first copy, and take what came after it.
+    Where lengths differ, no fixed distance tells where to look.
+
+    Args:
+        count: how many texts.
+        alphabet: the characters to draw from, a string; none of them twice.
+        lengths: the shortest and the longest first copy, in characters; each length
+            between them is as likely as any other.
+        rng: a ``random.Random``.
+
+    Returns:
+        texts: a list of strings, each twice as long as its first copy.
+
+    Raises:
+        ValueError: a count or a length below 1, an alphabet that repeats a character,
+            or lengths that aren't in order or are longer than the alphabet.
+
+    Source: Olsson et al. 2022, "Head activation evaluators", for repeated random
+    tokens.
+    """
+    shortest, longest = lengths
+    validation.require_integers(count=count, shortest=shortest, longest=longest)
+    if len(set(alphabet)) < len(alphabet):
+        raise ValueError(f"alphabet must not repeat a character, got {alphabet!r}")
+    if shortest > longest:
+        raise ValueError(f"lengths must be in order, got {lengths}")
+    sizes = (rng.randint(shortest, longest) for _ in range(count))
+    return ["".join(rng.choices(alphabet, k=size)) * 2 for size in sizes]
