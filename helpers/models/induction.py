@@ -17,7 +17,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from helpers.models.language_model import TransformerLM
-from helpers.models.switches import eval_mode, require_head
+from helpers.models.patching import require_head
+from helpers.models.switches import eval_mode
 from helpers.models.transformer_block import TransformerConfig
 
 SHARP = 100.0  # a score that leaves the other weights of a row next to nothing
@@ -120,7 +121,8 @@ def copying_matrix(model: TransformerLM, layer: int, head: int) -> Tensor:
     the embedding is the layer's norm; of the final norm the gain counts (and that a
     LayerNorm takes the mean away), but not the division, whose positive number no score
     below depends on. Positions, embeddings of pairs, biases, and what other layers have
-    written or will make of it are left out. A row's mean is taken away, because softmax doesn't see it.
+    written or will make of it are left out. A row's mean is taken away, because softmax
+    doesn't see it.
 
     Args:
         model: a ``TransformerLM`` with a residual path.

@@ -6,14 +6,7 @@ from collections.abc import Iterator
 from torch import Tensor, nn
 
 from helpers.models.language_model import TransformerLM
-
-
-def require_head(model: TransformerLM, layer: int, head: int) -> None:
-    """The model has that layer, and the layer that head; both are counted from 0."""
-    sizes = {"layer": len(model.blocks), "head": model.config.num_heads}
-    for name, index in (("layer", layer), ("head", head)):
-        if not 0 <= index < sizes[name]:
-            raise ValueError(f"{name} must be from 0 to {sizes[name] - 1}, got {index}")
+from helpers.models.patching import Part, replaced
 
 
 @contextlib.contextmanager
@@ -48,17 +41,5 @@ def silenced(
     Raises:
         ValueError: a layer or a head that the model doesn't have.
     """
-    require_head(model, layer, head)
-    width = model.config.d_model // model.config.num_heads
-
-    def silence(module: nn.Module, inputs: tuple[Tensor]) -> tuple[Tensor]:
-        context = inputs[0].clone()
-        context[..., head * width : (head + 1) * width] = instead
-        return (context,)
-
-    out_proj = model.blocks[layer].get_submodule("attention.out_proj")
-    hook = out_proj.register_forward_pre_hook(silence)
-    try:
+    with replaced(model, {Part("context", layer, head): instead}):
         yield
-    finally:
-        hook.remove()

@@ -1,6 +1,7 @@
 """Texts as numbers, a language whose entropy is known, and questions about it.
 
 ``tokenizer`` and ``corpus`` come first, ``batches`` cuts a text for training, ``ngram``
-is the baseline, ``repeats`` are texts that can only be copied. ``grammar`` and ``little_world`` tell stories with an exact floor;
-``probes`` asks what a model knows of them, and ``excess`` what it loses where.
+is the baseline, ``repeats`` are texts that can only be copied. ``grammar`` and
+``little_world`` tell stories with an exact floor; ``probes`` asks what a model knows of
+them, and ``excess`` what it loses where.
 """
