@@ -1,4 +1,7 @@
-"""What a model loses without one of its heads, or two, over twenty seeds."""
+"""What a model loses without one of its heads, or two, or a path between two of them.
+
+Over twenty seeds.
+"""
 
 import contextlib
 import itertools
@@ -6,10 +9,11 @@ import sys
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from experiments import many, running
 from helpers.models.language_model import TransformerLM
+from helpers.models.patching import Part, PathPatched
 from helpers.models.switches import silenced
 from helpers.recorded import results
 from helpers.text import corpus, excess, probes
@@ -20,6 +24,8 @@ SEEDS = range(20)
 Head = tuple[int, int]  # its layer and number, from 0
 Contexts = dict[Head, Tensor | float]
 AVERAGED = 200  # of the training stories, for the means
+FOLLOWED = 200  # of the held-out stories, for the paths
+READERS = ("queries", "keys", "values")
 
 
 def train_one(
@@ -37,7 +43,8 @@ def train_one(
             its "mean" over positions; and with "pairs" replaced by zeros. Heads are
             named by layer and number, both from 1, as in "2.4". The "excess" has the
             same keys; they lead to lists of expected nats per story above the
-            grammar's, in the order of its "decisions" (``helpers.text.excess``).
+            grammar's, in the order of its "decisions" (``helpers.text.excess``). The
+            "paths" are those of ``paths``.
     """
     world = corpus.load("little-world", held_out_stories=size.stories)
     tokenizer = CharTokenizer(world.alphabet)
@@ -49,12 +56,62 @@ def train_one(
     right: dict[str, Any] = {}
     nats: dict[str, Any] = {"decisions": excess.DECISIONS}
     right["whole"], nats["whole"] = measure(model, tokenizer, truth, {})
-    for kind, replaced in replacements(mean_contexts(model, data)).items():
+    means = mean_contexts(model, data)
+    for kind, replaced in replacements(means).items():
         right[kind], nats[kind] = {}, {}
         for heads, instead in replaced.items():
             found = measure(model, tokenizer, truth, instead)
             right[kind][heads], nats[kind][heads] = found
-    return {"loss": running.rounded(loss), **right, "excess": nats}
+    few = excess.Truth(world.held_out[:FOLLOWED], truth.world)
+    return {
+        "loss": running.rounded(loss),
+        **right,
+        "excess": nats,
+        "paths": paths(model, tokenizer, few, means),
+    }
+
+
+def paths(
+    model: TransformerLM, tokenizer: CharTokenizer, truth: excess.Truth, means: Contexts
+) -> dict[str, Any]:
+    """What is lost where a head of layer 2 sees the mean of a head of layer 1.
+
+    Args:
+        model: a ``TransformerLM`` of two layers.
+        tokenizer: the model's.
+        truth: the stories.
+        means: what stands in place of the contexts of layer 1.
+
+    Returns:
+        lost: a dict from "directly" and "through MLPs" (whether the MLP between them
+            may answer to the change) to dicts from paths, such as "1.4 queries 2.2", to
+            expected nats per story that are lost by it: one number for each of the
+            ``KINDS``, and one for all other decisions together.
+    """
+
+    def lost(through: nn.Module) -> Tensor:
+        rows = probes.log_probabilities(through, tokenizer, truth.stories)
+        return truth.excess(rows).expected.mean(dim=0)
+
+    whole = lost(model)
+    heads = range(model.config.num_heads)
+    found: dict[str, Any] = {}
+    for way, through_mlps in (("directly", False), ("through MLPs", True)):
+        found[way] = {}
+        for sender, kind, receiver in itertools.product(heads, READERS, heads):
+            patched = PathPatched(
+                model,
+                {Part("context", 0, sender): means[0, sender]},
+                [Part(kind, 1, receiver)],
+                through_mlps=through_mlps,
+            )
+            nats = (lost(patched) - whole).split(
+                [len(probes.KINDS), len(excess.DECISIONS) - len(probes.KINDS)]
+            )
+            path = f"{name((0, sender))} {kind} {name((1, receiver))}"
+            every = [*nats[0].tolist(), float(nats[1].sum())]
+            found[way][path] = [running.rounded(one) for one in every]
+    return found
 
 
 def replacements(means: Contexts) -> dict[str, dict[str, Contexts]]:

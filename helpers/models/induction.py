@@ -5,8 +5,10 @@ to the place after it, and raises the logit of the character that stands there. 
 these two habits has a score here, and what they are good for is seen in the loss on
 texts that repeat themselves (``helpers.text.repeats``).
 
-Source: Elhage et al. 2021, "Induction heads" and "Detecting copying behavior"; Olsson
-et al. 2022, "Head activation evaluators".
+Source: Elhage et al. 2021, "Induction Heads" and "Detecting Copying Behavior"; Olsson
+et al. 2022, for scores of both habits. Prefix matching is measured as there, on the
+weights; copying, which is measured there on what a head adds while it runs, is read off
+its matrices here.
 """
 
 from collections.abc import Sequence
@@ -136,7 +138,8 @@ def copying_matrix(model: TransformerLM, layer: int, head: int) -> Tensor:
     Raises:
         ValueError: a layer or a head that the model doesn't have, or no residual path.
 
-    Source: Elhage et al. 2021, "The OV circuit".
+    Source: Elhage et al. 2021, "Splitting Attention Head Terms into Query-Key and
+    Output-Value Circuits".
     """
     require_head(model, layer, head)
     if not model.config.residual:
@@ -168,7 +171,7 @@ def positive_share(added: Tensor) -> float:
         share: from -1 to 1. A head that raises what it attends to has 1; by chance it
             is about 0.
 
-    Source: Elhage et al. 2021, "Detecting copying behavior".
+    Source: Elhage et al. 2021, "Detecting Copying Behavior".
     """
     eigenvalues = torch.linalg.eigvals(added.double())
     return float(eigenvalues.sum().real / eigenvalues.abs().sum())
@@ -205,7 +208,7 @@ def by_hand(vocab_size: int, context_length: int) -> TransformerLM:
         model: a ``TransformerLM`` in eval mode, with one head in each layer, without
             norms and MLPs.
 
-    Source: Elhage et al. 2021, "Induction heads".
+    Source: Elhage et al. 2021, "Induction Heads".
     """
     V, T = vocab_size, context_length
     config = TransformerConfig(

@@ -5,8 +5,8 @@ other run, that part carried the difference. ``watched`` keeps what parts give,
 ``replaced`` puts something else there, and ``PathPatched`` changes what one part gives
 for some readers alone.
 
-Source: Meng et al. 2022, section 2.1 (causal tracing); Wang et al. 2022, section 3.1,
-and Goldowsky-Dill et al. 2023, section 2 (path patching).
+Source: Meng et al. 2022, section 2.1 (causal tracing); Wang et al. 2022, section 3, and
+Goldowsky-Dill et al. 2023 (path patching).
 """
 
 import contextlib
@@ -128,8 +128,8 @@ class PathPatched(nn.Module):
     Raises:
         ValueError: a part that the model doesn't have, or nothing to send or receive.
 
-    Source: Goldowsky-Dill et al. 2023, section 2; Wang et al. 2022, section 3.1, with
-    ``through_mlps``.
+    Source: Goldowsky-Dill et al. 2023; with ``through_mlps``, Wang et al. 2022,
+    section 3.
     """
 
     def __init__(

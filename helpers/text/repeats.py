@@ -11,10 +11,11 @@ def repeats(
 ) -> list[str]:
     """Draw texts of random characters, each of them told twice: ``qwzqwz``.
 
-    The first copy is random, without a character that occurs twice, so that no place is
-    easier than another. In the second copy each character but the first follows from
-    the one before it: find that one in the first copy, and take what came after it.
-    Where lengths differ, no fixed distance tells where to look.
+    In the first copy all characters of the alphabet are equally likely everywhere. In
+    the second, each one but the first follows from the one before it: find that one in
+    the first copy, and take what came after it; where it occurs more than once there,
+    those before it tell which. Where lengths differ, no fixed distance tells where to
+    look.
 
     Args:
         count: how many texts.
@@ -30,8 +31,7 @@ def repeats(
         ValueError: a count or a length below 1, an alphabet that repeats a character,
             or lengths that aren't in order or are longer than the alphabet.
 
-    Source: Olsson et al. 2022, "Head activation evaluators", for repeated random
-    tokens.
+    Source: Olsson et al. 2022, for repeated random tokens.
     """
     shortest, longest = lengths
     validation.require_integers(count=count, shortest=shortest, longest=longest)

@@ -179,6 +179,12 @@ def test_heads_are_switched_off_alone_and_in_pairs():
     assert nats["pairs"].keys() == run["pairs"].keys()
     assert nats["zeros"]["1.1"] != nats["whole"] != nats["mean"]["1.1"]
     assert {len(row) for row in nats["pairs"].values()} == {len(nats["decisions"])}
+    ways = run["paths"]
+    assert list(ways) == ["directly", "through MLPs"]
+    for of_way in ways.values():
+        assert len(of_way) == 4 * 3 * 4
+        assert {len(row) for row in of_way.values()} == {len(probes.KINDS) + 1}
+    assert "1.4 queries 2.2" in ways["directly"]
     # After three steps a model knows little, whatever stands there.
     told, world = (
         corpus.load("little-world", held_out_stories=6).held_out,
@@ -188,6 +194,20 @@ def test_heads_are_switched_off_alone_and_in_pairs():
     own = -sum(sum(world.read(story)[0]) for story in told)
     assert sum(nats["whole"]) == pytest.approx((loss - own) / 6, rel=0.05)
     assert heads.wanted({"runs": [{"seed": 0}]})[0] == {"seed": 1}
+
+
+def test_the_head_for_colours_is_told_by_the_mlp_what_to_ask_for(monkeypatch):
+    monkeypatch.setattr(heads, "READERS", ("queries",))
+    model, tokenizer = load_story_model()
+    world = corpus.load("little-world", train_stories=20)
+    means = heads.mean_contexts(model, running.stories(world, tokenizer, 128)[0])
+    found = heads.paths(model, tokenizer, excess.Truth(world.train), means)
+    colour = probes.KINDS.index("colour")
+    lost = {way: paths["1.4 queries 2.2"][colour] for way, paths in found.items()}
+    assert lost["through MLPs"] > 0.3
+    assert abs(lost["directly"]) < 0.1
+    whole = sum(found["through MLPs"]["1.4 queries 2.2"])
+    assert lost["through MLPs"] > 0.5 * whole > 0
 
 
 def test_the_mean_of_a_head_is_taken_over_the_characters_of_the_stories():

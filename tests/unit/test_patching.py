@@ -131,6 +131,16 @@ def test_a_head_of_a_part_is_replaced_and_no_other(model, ids):
             assert torch.equal(given[Part(kind, 1, head)], before[Part(kind, 1, head)])
 
 
+@pytest.mark.parametrize("part", [Part("stream", 0), Part("mlp", 1), Part("keys", 0)])
+def test_what_was_given_before_stays_as_it_was(model, ids, part):
+    with watched(model, [part]) as before:
+        model(ids)
+    with watched(model, [part]) as given, replaced(model, {part: 0.0}):
+        model(ids)
+    assert torch.equal(given[part], before[part])
+    assert before[part].any()
+
+
 def test_what_is_linear_adds_up(ids, other):
     """Without norms and MLPs, the last layer's heads are summed into the logits."""
     model = make(norm="none", mlp=False)
