@@ -13,11 +13,12 @@ from torch import Tensor, nn
 
 from experiments import many, running
 from helpers.models.language_model import TransformerLM
-from helpers.models.patching import Part, PathPatched
+from helpers.models.patching import Part, PathPatched, watched
 from helpers.models.switches import silenced
 from helpers.recorded import results
 from helpers.text import corpus, excess, probes
 from helpers.text.batches import Documents
+from helpers.text.decisions import DECISIONS
 from helpers.text.tokenizer import CharTokenizer
 
 SEEDS = range(20)
@@ -54,7 +55,7 @@ def train_one(
     model.eval()
     truth = excess.Truth(world.held_out)
     right: dict[str, Any] = {}
-    nats: dict[str, Any] = {"decisions": excess.DECISIONS}
+    nats: dict[str, Any] = {"decisions": DECISIONS}
     right["whole"], nats["whole"] = measure(model, tokenizer, truth, {})
     means = mean_contexts(model, data)
     for kind, replaced in replacements(means).items():
@@ -106,7 +107,7 @@ def paths(
                 through_mlps=through_mlps,
             )
             nats = (lost(patched) - whole).split(
-                [len(probes.KINDS), len(excess.DECISIONS) - len(probes.KINDS)]
+                [len(probes.KINDS), len(DECISIONS) - len(probes.KINDS)]
             )
             path = f"{name((0, sender))} {kind} {name((1, receiver))}"
             every = [*nats[0].tolist(), float(nats[1].sum())]
@@ -164,24 +165,14 @@ def name(head: Head) -> str:
 
 def mean_contexts(model: TransformerLM, data: Documents) -> Contexts:
     """The mean context (D,) of each head over the positions of some stories."""
-    kept: list[Tensor] = []
-    hooks = [
-        block.get_submodule("attention.out_proj").register_forward_pre_hook(
-            lambda _, inputs: kept.append(inputs[0])
-        )
-        for block in model.blocks
-    ]
+    layers, heads = range(model.config.num_layers), range(model.config.num_heads)
+    places = list(itertools.product(layers, heads))
     ids, targets = next(iter(data.all(AVERAGED)))
-    with torch.no_grad():
+    parts = [Part("context", *place) for place in places]
+    with watched(model, parts) as given, torch.no_grad():
         model(ids)
-    for hook in hooks:
-        hook.remove()
     real = targets >= 0
-    means: Contexts = {}
-    for layer, contexts in enumerate(kept):
-        mean = contexts[real].mean(dim=0).chunk(model.config.num_heads)
-        means.update({(layer, head): one for head, one in enumerate(mean)})
-    return means
+    return {place: given[Part("context", *place)][real].mean(dim=0) for place in places}
 
 
 def wanted(record: dict[str, Any]) -> list[many.Settings]:

@@ -3,5 +3,5 @@
 ``tokenizer`` and ``corpus`` come first, ``batches`` cuts a text for training, ``ngram``
 is the baseline, ``repeats`` are texts that can only be copied. ``grammar`` and
 ``little_world`` tell stories with an exact floor; ``probes`` asks what a model knows of
-them, and ``excess`` what it loses where.
+them; ``decisions`` and ``excess`` say what it loses where.
 """

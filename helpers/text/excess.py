@@ -2,14 +2,8 @@
 
 A model's expected loss minus the floor is a sum, over the characters of a story, of
 Kullback-Leibler divergences: how far the model's prediction q is from the grammar's own
-one, p. Each of them belongs to a decision, and a few to two or three:
-
-- a kind of ``KINDS``: what follows from earlier in the story. Of a verb's number, only
-  whether an "s" comes; of a pronoun, only which one, given that one comes.
-- a rule of ``FREE``: what is chosen freely there.
-- ``SPELLING``: characters that no other can stand in for.
-
-By the chain rule the parts of one character add up to its divergence.
+one, p. Each of them belongs to a decision, and a few are shared among two or three
+(``helpers.text.decisions``); by the chain rule, the parts add up to the whole.
 
 Source: Cover and Thomas 2006, section 2.5 (theorem 2.5.3, the chain rule for relative
 entropy) and section 5.4 (theorem 5.4.3, what a wrong prediction costs).
@@ -23,30 +17,12 @@ import torch
 from torch import Tensor
 
 from helpers import validation
+from helpers.text.decisions import DECISIONS, Level, levels
 from helpers.text.grammar import Position
 from helpers.text.little_world import LittleWorld
-from helpers.text.probes import AGREEMENT, KINDS, PRONOUNS
 
-FREE = (
-    "who",
-    "what was done",
-    "which colour",
-    "which thing",
-    "subject",
-    "behind subject",
-    "attractor",
-    "verb",
-    "how",
-    "second verb",
-    "third sentence",
-    "speech",
-    "speaker",
-)
-SPELLING = "spelling"
-DECISIONS = (*KINDS, *FREE, SPELLING)
 STORIES_AT_A_TIME = 200
 NONE = -1
-Level = tuple[str | None, list[int]]  # a decision, and the class of each character
 
 
 class Excess(NamedTuple):
@@ -119,7 +95,7 @@ class Truth:
         for position, row in alike.items():
             for character, chance in position.chances:
                 self._p[row, encode[character]] = chance
-        every = [_levels(position, alphabet) for position in alike]
+        every = [levels(position, alphabet) for position in alike]
         self._levels = [_tabulate(column) for column in zip(*every, strict=True)]
         self.log_probabilities = [self._p[rows].log() for rows in self._rows]
 
@@ -213,37 +189,6 @@ class Truth:
                     f"{name} must have shape (T, vocab_size) = {expected}, got "
                     f"{tuple(rows.shape)}"
                 )
-
-
-def _levels(position: Position, alphabet: str) -> list[Level]:
-    """The decisions of a position: three, of which the first may be None.
-
-    A level puts each character into a class, and tells more of them apart than the
-    level before it; the last one tells all of them apart.
-    """
-    kind, each = position.kind, _classes(alphabet)
-    rest = position.rule if len(position.chances) > 1 else SPELLING
-    if kind == "pronoun":
-        comes, which = "".join(PRONOUNS), PRONOUNS
-        return [
-            (rest, _classes(alphabet, comes)),
-            (kind, _classes(alphabet, *which)),
-            (SPELLING, each),
-        ]
-    if kind in AGREEMENT:
-        others = alphabet.replace("s", "")
-        return [(None, each), (kind, _classes(alphabet, others)), (rest, each)]
-    return [(None, each), (None, each), (kind or rest, each)]
-
-
-def _classes(alphabet: str, *groups: str) -> list[int]:
-    """A class for each character: one for all of a group, else its own."""
-    classes = list(range(len(alphabet)))
-    for group in groups:
-        members = [i for i in classes if alphabet[i] in group]
-        for i in members:
-            classes[i] = members[0]
-    return classes
 
 
 def _tabulate(levels: Sequence[Level]) -> tuple[Tensor, Tensor]:

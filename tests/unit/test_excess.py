@@ -9,7 +9,8 @@ import torch
 from helpers.models.switches import silenced
 from helpers.recorded import story_model
 from helpers.text import corpus, excess, probes
-from helpers.text.excess import DECISIONS, FREE, KINDS, SPELLING, Truth
+from helpers.text.decisions import DECISIONS, FREE, SPELLING
+from helpers.text.excess import Truth
 from helpers.text.little_world import WORDS, LittleWorld
 from helpers.text.ngram import NGramModel
 
@@ -93,7 +94,7 @@ def test_the_parts_sum_to_a_bigram_models_loss_above_the_entropy(told):
         assert above == pytest.approx(expected, abs=1e-9)
     found, meant = (by_decision(probabilities, nats) for nats in lost)
     assert found == pytest.approx(meant, abs=1e-9)
-    assert set(found) == {*KINDS, SPELLING} | {
+    assert set(found) == {*probes.KINDS, SPELLING} | {
         *("who", "subject", "behind subject", "attractor", "verb", "how"),
         *("second verb", "third sentence", "speech", "speaker"),
     }
@@ -256,7 +257,7 @@ def test_a_summary_by_hand(told):
     error = math.sqrt((4 + 1 + 0 + 9) / 3 / 4)
     characters = truth.world.characters_per_story
     one = (3.0, pytest.approx(error), pytest.approx(3 / characters), 0.5, 0.0)
-    assert parts[KINDS[0]] == parts[SPELLING] == one
+    assert parts[probes.KINDS[0]] == parts[SPELLING] == one
     assert parts["whole"].nats == 6
     assert parts["whole"].error == pytest.approx(2 * error)
     assert list(parts) == [*DECISIONS, "whole"]

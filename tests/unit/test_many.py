@@ -12,6 +12,7 @@ from helpers.models.language_model import TransformerLM
 from helpers.recorded.story_model import load_story_model
 from helpers.text import corpus, excess, probes
 from helpers.text.batches import Documents
+from helpers.text.decisions import DECISIONS
 from helpers.text.little_world import LittleWorld
 from helpers.training.loop import evaluate
 
@@ -174,7 +175,7 @@ def test_heads_are_switched_off_alone_and_in_pairs():
     assert len(run["pairs"]) == 28
     assert run["pairs"]["1.1 2.4"].keys() == run["whole"].keys()
     nats = run["excess"]
-    assert list(nats["decisions"]) == list(excess.DECISIONS)
+    assert list(nats["decisions"]) == list(DECISIONS)
     assert list(nats["zeros"]) == list(nats["mean"]) == names
     assert nats["pairs"].keys() == run["pairs"].keys()
     assert nats["zeros"]["1.1"] != nats["whole"] != nats["mean"]["1.1"]
