@@ -169,7 +169,7 @@ def positive_share(added: Tensor) -> float:
 
     Returns:
         share: from -1 to 1. A head that raises what it attends to has 1; by chance it
-            is about 0.
+            is about 0. NaN where it adds nothing.
 
     Source: Elhage et al. 2021, "Detecting Copying Behavior".
     """

@@ -115,13 +115,39 @@ class Truth:
             ValueError: another number of stories or another shape, or a probability of
                 0 for a character that may stand there.
         """
-        self._require_fit(log_probabilities)
         count = len(self.stories)
-        parts = []
+        if len(log_probabilities) != count:
+            raise ValueError(
+                f"log_probabilities must have one tensor for each of the {count} "
+                f"stories, got {len(log_probabilities)}"
+            )
+        sums: list[Tensor] = []
         for begin in range(0, count, STORIES_AT_A_TIME):
             some = range(begin, min(begin + STORIES_AT_A_TIME, count))
-            parts.append(self._of_some([log_probabilities[i] for i in some], some))
-        return Excess(*map(torch.cat, zip(*parts, strict=True)))
+            each = self._by_character({i: log_probabilities[i] for i in some})
+            lengths = [len(self.stories[i]) for i in some]
+            sums += [nats.sum(dim=1) for nats in each.split(lengths, dim=1)]
+        expected, found = torch.stack(sums, dim=1)
+        return Excess(expected, found)
+
+    def by_character(self, index: int, log_probabilities: Tensor) -> Excess:
+        """The same for one of the stories, character by character.
+
+        Args:
+            index: which of the stories, from 0.
+            log_probabilities: (T, vocab_size), what the model expects along it.
+
+        Returns:
+            excess: an ``Excess`` whose tensors are (T, decisions). Their sums over T
+            are the story's rows in that of ``excess``.
+
+        Raises:
+            ValueError: an index that no story has, and as for ``excess``.
+        """
+        if not 0 <= index < len(self.stories):
+            last = len(self.stories) - 1
+            raise ValueError(f"index must be from 0 to {last}, got {index}")
+        return Excess(*self._by_character({index: log_probabilities}))
 
     def summary(self, nats: Tensor) -> dict[str, Part]:
         """Average over the stories.
@@ -148,47 +174,43 @@ class Truth:
         characters = self.world.characters_per_story
         return {name: _part(one, whole, characters) for name, one in columns.items()}
 
-    def _of_some(self, log_q: list[Tensor], some: range) -> tuple[Tensor, Tensor]:
-        """The two tensors of an ``Excess`` for a range of stories."""
-        rows = torch.cat([self._rows[i] for i in some])  # (N,), all their characters
-        ids = torch.cat([self._ids[i] for i in some])
-        lengths = torch.tensor([len(self._rows[i]) for i in some])
-        story = torch.arange(len(some)).repeat_interleave(lengths)
-        p, q = self._p[rows], torch.cat(log_q).double().cpu().exp()  # (N, vocab_size)
-        sums = torch.zeros(2, len(some) * len(DECISIONS), dtype=torch.float64)
+    def _by_character(self, log_probabilities: dict[int, Tensor]) -> Tensor:
+        """KL(p || q) and log p / q of all characters of some stories.
+
+        Args:
+            log_probabilities: from the number of each story to (T, vocab_size).
+
+        Returns:
+            both: (2, N, decisions), N the characters of these stories.
+        """
+        for i, log_q in log_probabilities.items():
+            self._require_fit(i, log_q)
+        rows = torch.cat([self._rows[i] for i in log_probabilities])  # (N,)
+        ids = torch.cat([self._ids[i] for i in log_probabilities])
+        q = torch.cat([*log_probabilities.values()]).double().cpu().exp()
+        nats = torch.zeros(2, len(rows), len(DECISIONS), dtype=torch.float64)
         before = torch.zeros(2, len(rows), dtype=torch.float64)
         for decisions, classes in self._levels:
             chosen = (decisions[rows] != NONE).nonzero().squeeze(1)
             of = rows[chosen]
-            now = _compare(p[chosen], q[chosen], classes[of], ids[chosen])
-            places = story[chosen] * len(DECISIONS) + decisions[of]
-            sums.index_add_(1, places, now - before[:, chosen])
+            now = _compare(self._p[of], q[chosen], classes[of], ids[chosen])
+            nats[:, chosen, decisions[of]] = now - before[:, chosen]
             before[:, chosen] = now
-        if not sums.isfinite().all():
+        if not nats.isfinite().all():
             raise ValueError(
                 "log_probabilities must give every character that may stand at a place "
                 "more than probability 0"
             )
-        expected, found = sums.unflatten(1, (len(some), len(DECISIONS)))
-        return expected, found
+        return nats
 
-    def _require_fit(self, log_probabilities: Sequence[Tensor]) -> None:
-        if len(log_probabilities) != len(self.stories):
+    def _require_fit(self, i: int, log_q: Tensor) -> None:
+        expected = (len(self.stories[i]), len(self.world.alphabet))
+        validation.require_float(log_probabilities=log_q)
+        if tuple(log_q.shape) != expected:
             raise ValueError(
-                f"log_probabilities must have one tensor for each of the "
-                f"{len(self.stories)} stories, got {len(log_probabilities)}"
+                f"log_probabilities of story {i} must have shape (T, vocab_size) = "
+                f"{expected}, got {tuple(log_q.shape)}"
             )
-        width = len(self.world.alphabet)
-        for i, (rows, story) in enumerate(
-            zip(log_probabilities, self.stories, strict=True)
-        ):
-            name, expected = f"log_probabilities[{i}]", (len(story), width)
-            validation.require_float(**{name: rows})
-            if tuple(rows.shape) != expected:
-                raise ValueError(
-                    f"{name} must have shape (T, vocab_size) = {expected}, got "
-                    f"{tuple(rows.shape)}"
-                )
 
 
 def _tabulate(levels: Sequence[Level]) -> tuple[Tensor, Tensor]:

@@ -224,6 +224,27 @@ def test_every_rule_of_the_whole_world_is_a_decision():
     assert lost.min() > 0
 
 
+def test_a_story_character_by_character(told):
+    """Uniform predictions: the parts of each one are its KL from the truth."""
+    _, truth = told
+    few = Truth(truth.stories[:300:60], truth.world)
+    rows = [torch.zeros_like(one).log_softmax(1) for one in few.log_probabilities]
+    whole = few.excess(rows)
+    for i, log_q in enumerate(rows):
+        each = few.by_character(i, log_q)
+        for nats, summed in zip(each, whole, strict=True):
+            assert nats.shape == (len(few.stories[i]), len(DECISIONS))
+            torch.testing.assert_close(nats.sum(dim=0), summed[i])
+        p = few.log_probabilities[i].exp()
+        divergences = torch.xlogy(p, p).sum(1) - (p * log_q).sum(1)
+        torch.testing.assert_close(each.expected.sum(dim=1), divergences)
+        positions = few.world.positions(few.stories[i])
+        quotes = [t for t, one in enumerate(positions) if one.kind == "quote"]
+        assert each.found[:, DECISIONS.index("quote")].nonzero().flatten().tolist() == (
+            quotes
+        )
+
+
 def test_stories_of_any_number_are_computed_alike(told, monkeypatch):
     _, truth = told
     few = Truth(truth.stories[:7], truth.world)
@@ -278,12 +299,18 @@ def test_what_does_not_fit_is_named(told):
         Truth(["Once upon a time."])
     with pytest.raises(ValueError, match="one tensor for each of the 2 stories, got 1"):
         truth.excess(rows[:1])
-    with pytest.raises(ValueError, match=rf"\[1\] must have shape .*\({short}, "):
+    with pytest.raises(ValueError, match=rf"of story 1 must have shape .*\({short}, "):
         truth.excess([rows[0], rows[1][:-1]])
-    with pytest.raises(ValueError, match=r"\[0\] must be a torch.Tensor, got list"):
+    with pytest.raises(
+        ValueError, match=r"log_probabilities must be a torch.Tensor, got list"
+    ):
         truth.excess([[], []])
     sure = [torch.full_like(row, -math.inf) for row in rows]
     with pytest.raises(ValueError, match="more than probability 0"):
         truth.excess(sure)
+    with pytest.raises(ValueError, match="index must be from 0 to 1, got 2"):
+        truth.by_character(2, rows[1])
+    with pytest.raises(ValueError, match=rf"of story 1 must have shape .*\({short}, "):
+        truth.by_character(1, rows[1][:-1])
     with pytest.raises(ValueError, match=r"nats must have shape .*\(2, 22\), got"):
         truth.summary(torch.zeros(3, 22))
