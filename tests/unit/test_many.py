@@ -179,6 +179,7 @@ def test_heads_are_switched_off_alone_and_in_pairs():
     assert list(nats["zeros"]) == list(nats["mean"]) == names
     assert nats["pairs"].keys() == run["pairs"].keys()
     assert nats["zeros"]["1.1"] != nats["whole"] != nats["mean"]["1.1"]
+    assert nats["zeros"]["1.1"] != nats["mean"]["1.1"]
     assert {len(row) for row in nats["pairs"].values()} == {len(nats["decisions"])}
     ways = run["paths"]
     assert list(ways) == ["directly", "through MLPs"]
