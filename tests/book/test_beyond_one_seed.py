@@ -38,9 +38,11 @@ def test_ten_stories_are_overfitted(chapter, seed, factor):
     ten = chapter["world"].train[10 * seed - 10 : 10 * seed]
     losses = chapter["learn"](ten, 0.01 * factor, seed)
     training, held_out = losses["training"], losses["held out"]
-    lowest = min(held_out)
-    assert held_out[-1] > lowest + 0.05
-    assert training[-1] < training[held_out.index(lowest)] - 0.1
+    assert held_out[-1] > training[-1] + 0.9
+    if factor <= 1:
+        turn = held_out.index(min(held_out))
+        assert held_out[-1] > held_out[turn] + 0.05
+        assert training[-1] < training[turn] - 0.1
 
 
 @pytest.mark.parametrize(("seed", "factor"), [(1, 1), (2, 1 / 3), (3, 3)])
