@@ -82,8 +82,8 @@ class NGramModel:
             ValueError: a character outside the alphabet.
         """
         self._require_known(context)
-        before = self._last(self.start + context)
-        return {one: self._probabilities(before + one)[-1] for one in self.alphabet}
+        contexts = list(self._seen(self._last(self.start + context)))
+        return {one: self._probabilities(contexts, one)[-1] for one in self.alphabet}
 
     def log_probabilities(self, document: str) -> list[float]:
         """Score each character of a document, given those before it.
@@ -99,7 +99,7 @@ class NGramModel:
         """
         self._require_known(document)
         windows = self._windows([document])
-        return [math.log(self._probabilities(window)[-1]) for window in windows]
+        return [math.log(self._by_order(window)[-1]) for window in windows]
 
     def nats_per_character(self, text: str | Sequence[str]) -> float:
         """Average the loss over all characters of a text.
@@ -136,7 +136,7 @@ class NGramModel:
             self._require_known(document)
         losses = [0.0] * self.order
         for window in self._windows(documents):
-            costs = [-math.log(one) for one in self._probabilities(window)]
+            costs = [-math.log(one) for one in self._by_order(window)]
             costs += costs[-1:] * (self.order - len(costs))
             losses = [loss + cost for loss, cost in zip(losses, costs, strict=True)]
         return [loss / sum(map(len, documents)) for loss in losses]
@@ -168,22 +168,32 @@ class NGramModel:
             {run: count for counts in sizes for run, count in counts.items()}
         )
 
-    def _probabilities(self, window: str) -> list[float]:
-        """Those of the window's last character at order 1, 2 and so on.
+    def _seen(self, before: str) -> Iterator[tuple[str, int, int]]:
+        """The contexts at a text's end, from the empty one on, that ever occurred.
 
-        The list ends at the first order whose context was never seen, since no longer
-        one was seen either; from there on the last probability stays.
+        Each comes with how often it was seen and how many kinds followed. After the
+        first that never occurred there is none: no longer one occurred either.
         """
-        probability, probabilities = 1 / len(self.alphabet), []
-        for begin in range(len(window) - 1, -1, -1):
-            found = self._contexts.get(window[begin:-1])
+        for begin in range(len(before), -1, -1):
+            found = self._contexts.get(before[begin:])
             if found is None:
-                break
-            seen, kinds = found
-            count = self._counts.get(window[begin:], 0)
+                return
+            yield before[begin:], *found
+
+    def _probabilities(
+        self, contexts: Iterable[tuple[str, int, int]], one: str
+    ) -> list[float]:
+        """A character's probability at order 1, 2 and so on, as far as was seen."""
+        probability, probabilities = 1 / len(self.alphabet), []
+        for context, seen, kinds in contexts:
+            count = self._counts.get(context + one, 0)
             probability = (count + kinds * probability) / (seen + kinds)
             probabilities.append(probability)
         return probabilities
+
+    def _by_order(self, window: str) -> list[float]:
+        """The probabilities of a window's last character, given those before it."""
+        return self._probabilities(self._seen(window[:-1]), window[-1])
 
     def _last(self, text: str) -> str:
         return text[max(0, len(text) + 1 - self.order) :]
