@@ -1,0 +1,263 @@
+"""What each part of the training loop is for: changes, each at its own learning rate.
+
+Every change of the plain recipe is trained from five seeds at five learning rates, and
+at more until the best one has a worse one on either side. Its rate is chosen on
+validation stories, and what is compared is the loss on others.
+"""
+
+import functools
+import itertools
+import statistics
+import sys
+from typing import Any
+
+import torch
+from torch import nn
+
+from experiments import many, running
+from helpers.models.language_model import TransformerLM
+from helpers.recorded import results
+from helpers.text import corpus
+from helpers.text.batches import Documents
+from helpers.text.tokenizer import CharTokenizer
+from helpers.training.config import TrainConfig
+from helpers.training.loop import evaluate, train
+
+PLAIN = "as it is"
+# Each part of the loop switched off, or turned up.
+PARTS: dict[str, dict[str, Any]] = {
+    PLAIN: {},
+    "no warm-up": {"warmup_steps": 0},
+    "no clipping": {"gradient_clip": None},
+    "no weight decay": {"weight_decay": 0.0},
+    "ten times the decay": {"weight_decay": 0.1},
+    "constant rate": {"schedule": "constant"},
+}
+# The first weights times a number: those of the embeddings, drawn with a standard
+# deviation of 0.1, and those of the layers in the blocks.
+FIRST_WEIGHTS: dict[str, dict[str, float]] = {
+    "embeddings of 1": {"embeddings": 10.0},
+    "embeddings of 0.02": {"embeddings": 0.2},
+    "layers times 3": {"layers": 3.0},
+    "layers by 3": {"layers": 1 / 3},
+}
+# Stories in a batch, and how many times as many steps: either as many stories are seen,
+# or as many steps are made, as in the plain recipe.
+BATCHES: dict[str, tuple[int, float]] = {
+    "4, as many stories": (4, 4.0),
+    "64, as many stories": (64, 0.25),
+    "4, as many steps": (4, 1.0),
+    "64, as many steps": (64, 1.0),
+}
+CHANGES = (*PARTS, *FIRST_WEIGHTS, *BATCHES)
+RATES = tuple(0.0005 * 2**i for i in range(-2, 11))  # the grid
+SWEEP = RATES[4:9]  # 0.002 to 0.032, where the sweep of a change begins
+WIDE = RATES[2:10]  # 0.0005 to 0.064, for the recipe as it is
+SEEDS = range(5)
+STEPS = 300
+STORIES = {"validation": 500, "test": 1_000}
+# Overfitting: so many stories to train on, for longer, and how often to look.
+FEW = (100, 400, 1_600)
+FEW_RATE, FEW_STEPS, LOOKS = 0.008, 600, 20
+MOST_LOOKED_AT = 400
+PARTS_OF_A_RUN = 12  # the training loss is kept as so many means
+
+
+@functools.cache  # for each process once
+def texts(validation: int, test: int) -> tuple[corpus.Corpus, tuple[str, ...]]:
+    """The corpus with its held-out test stories, and others to choose rates on."""
+    world = corpus.load("little-world", held_out_stories=test)
+    other = corpus.load(
+        "little-world", seed=1, train_stories=1, held_out_stories=validation
+    )
+    return world, other.held_out
+
+
+def build(
+    tokenizer: CharTokenizer, settings: many.Settings
+) -> tuple[TransformerLM, TrainConfig]:
+    """A model with the first weights of a seed, and how to train it."""
+    change = settings.get("change", PLAIN)
+    batch_size, times = BATCHES.get(change, (16, 1.0))
+    steps = round(settings["steps"] * times)
+    options = {
+        "learning_rate": settings["rate"],
+        "seed": settings["seed"],
+        "batch_size": batch_size,
+        "steps": steps,
+        "warmup_steps": steps // 6,
+        **PARTS.get(change, {}),
+    }
+    size = running.Size(steps=steps, stories=0, variants=0, characters=0)
+    model_config, train_config = running.recipe(tokenizer, size, **options)
+    torch.manual_seed(settings["seed"])
+    model = TransformerLM(model_config)
+    scale_first_weights(model, **FIRST_WEIGHTS.get(change, {}))
+    return model, train_config
+
+
+def scale_first_weights(
+    model: TransformerLM, *, embeddings: float = 1.0, layers: float = 1.0
+) -> None:
+    """Multiply the embeddings, and the matrices of the blocks; the head stays."""
+    with torch.no_grad():
+        for part in model.modules():
+            if isinstance(part, nn.Embedding):
+                part.weight *= embeddings
+            elif isinstance(part, nn.Linear) and part is not model.head:
+                part.weight *= layers
+
+
+def train_one(settings: many.Settings, **stories: int) -> many.Run:
+    """Train one model.
+
+    Args:
+        settings: a dict of "rate", "seed" and "steps", and either of a "change" or of
+            the number of "stories" to train on.
+        stories: how many of the "validation" and of the "test" to measure on.
+
+    Returns:
+        run: a dict of the "validation" and "test" loss in nats per character, of the
+            training loss as a "curve" of means, and of the share of steps in which the
+            gradient was "long", which is 1 or more; for few stories, of the training
+            and held-out loss as "curves" instead. Where the loss grew without bound, a
+            "validation" loss of None.
+    """
+    world, validation = texts(**STORIES | stories)
+    tokenizer = CharTokenizer(world.alphabet)
+    model, config = build(tokenizer, settings)
+    length = model.config.context_length
+    data, test, other = (
+        Documents.from_texts(part, tokenizer, length)
+        for part in (world.train[: settings.get("stories")], world.held_out, validation)
+    )
+    if "stories" in settings:
+        some = world.train[: min(settings["stories"], MOST_LOOKED_AT)]
+        trained_on = Documents.from_texts(some, tokenizer, length)
+        return {"curves": curves(model, data, config, trained_on, other)}
+    lengths: list[float] = []
+
+    def note(step: int, _: nn.Module) -> None:
+        if step:
+            lengths.append(gradient_length(model))
+
+    try:
+        options: dict[str, Any] = {"device": "cpu", "progress": False}
+        result = train(model, data, config, after_step=note, **options)
+    except FloatingPointError:  # the rate is too high
+        return {"validation": None}
+    return {
+        "validation": running.rounded(evaluate(model, other)),
+        "test": running.rounded(evaluate(model, test)),
+        "curve": means([row.loss for row in result.history], PARTS_OF_A_RUN),
+        # What was clipped is a hair shorter than 1.
+        "long": running.rounded(statistics.fmean(one > 0.9999 for one in lengths)),
+    }
+
+
+def curves(
+    model: TransformerLM,
+    data: Documents,
+    config: TrainConfig,
+    trained_on: Documents,
+    held_out: Documents,
+) -> dict[str, list[float]]:
+    """Train, and look at the loss on stories trained on and on others ever so often."""
+    every = max(config.steps // LOOKS, 1)
+    seen: dict[str, list[float]] = {"steps": [], "training": [], "held_out": []}
+
+    def look(step: int, _: nn.Module) -> None:
+        if step % every == 0:
+            seen["steps"].append(step)
+            seen["training"].append(running.rounded(evaluate(model, trained_on)))
+            seen["held_out"].append(running.rounded(evaluate(model, held_out)))
+
+    train(model, data, config, after_step=look, device="cpu", progress=False)
+    return seen
+
+
+def gradient_length(model: nn.Module) -> float:
+    """Of all parameters' gradients together."""
+    grads = [one.grad for one in model.parameters() if one.grad is not None]
+    return float(nn.utils.get_total_norm(grads))
+
+
+def means(numbers: list[float], count: int) -> list[float]:
+    """The means of that many stretches, as even as they can be."""
+    ends = [round(i * len(numbers) / count) for i in range(count + 1)]
+    return [
+        running.rounded(statistics.fmean(numbers[start:end]))
+        for start, end in itertools.pairwise(ends)
+        if start < end
+    ]
+
+
+def wanted(record: dict[str, Any]) -> list[many.Settings]:
+    """The runs that a record lacks, in the order of the chapter."""
+    every: list[many.Settings] = []
+    for change in CHANGES:
+        rates = WIDE if change == PLAIN else SWEEP
+        runs = [run for run in record["runs"] if run.get("change") == change]
+        every += [
+            {"change": change, "rate": rate, "seed": seed, "steps": STEPS}
+            for rate in widened(rates, runs)
+            for seed in SEEDS
+        ]
+    every += [
+        {"stories": stories, "rate": FEW_RATE, "seed": seed, "steps": FEW_STEPS}
+        for stories in FEW
+        for seed in SEEDS
+    ]
+    return [
+        settings
+        for settings in every
+        if not any(many.same(run, settings) for run in record["runs"])
+    ]
+
+
+def widened(rates: tuple[float, ...], runs: list[many.Run]) -> tuple[float, ...]:
+    """The rates of a sweep, and one more on the side where the best has none."""
+    while True:
+        of_rate = {
+            rate: [run["validation"] for run in runs if run["rate"] == rate]
+            for rate in rates
+        }
+        if any(len(losses) < len(SEEDS) for losses in of_rate.values()):
+            return rates
+        best = best_rate(runs)
+        first, last = RATES.index(rates[0]), RATES.index(rates[-1])
+        if best == rates[0] and first > 0:
+            rates = RATES[first - 1 : last + 1]
+        elif best == rates[-1] and last + 1 < len(RATES):
+            rates = RATES[first : last + 2]
+        else:
+            return rates
+
+
+def best_rate(runs: list[many.Run]) -> float:
+    """The rate at which the mean validation loss is lowest, and every run ended."""
+    losses: dict[float, list[float | None]] = {}
+    for run in runs:
+        losses.setdefault(run["rate"], []).append(run["validation"])
+    means_of = {
+        rate: statistics.fmean(one for one in of_rate if one is not None)
+        for rate, of_rate in losses.items()
+        if None not in of_rate
+    }
+    return min(means_of, key=means_of.__getitem__)
+
+
+def main(arguments: list[str]) -> int:
+    """Train what the record lacks; it may be stopped and started at any time.
+
+    Args:
+        arguments: how many processes train side by side; one for each core where empty.
+    """
+    processes = int(arguments[0]) if arguments else None
+    path = results.FOLDER / "optimisation.json"
+    many.complete(path, wanted, train_one, processes=processes)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
