@@ -5,6 +5,7 @@ import json
 import multiprocessing
 import os
 import pathlib
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -38,6 +39,19 @@ def same(run: Run, settings: Settings) -> bool:
     return all(run.get(name) == value for name, value in settings.items())
 
 
+def _begin() -> None:
+    """Take one thread, and end with the process that hands out the runs."""
+    torch.set_num_threads(1)
+    parent = multiprocessing.parent_process()
+
+    def follow() -> None:
+        if parent is not None:
+            parent.join()  # killed, it couldn't say that nobody waits for the run
+            os._exit(1)
+
+    threading.Thread(target=follow, daemon=True).start()
+
+
 def complete(
     path: pathlib.Path,
     wanted: Callable[[dict[str, Any]], Sequence[Settings]],
@@ -69,8 +83,7 @@ def complete(
         concurrent.futures.ProcessPoolExecutor(
             processes,
             mp_context=multiprocessing.get_context("spawn"),
-            initializer=torch.set_num_threads,
-            initargs=(1,),
+            initializer=_begin,
         ) as pool,
         tqdm(unit="run", disable=hidden, smoothing=0) as bar,
     ):

@@ -28,10 +28,10 @@ PLAIN = "as it is"
 PARTS: dict[str, dict[str, Any]] = {
     PLAIN: {},
     "no warm-up": {"warmup_steps": 0},
+    "constant rate": {"schedule": "constant"},
     "no clipping": {"gradient_clip": None},
     "no weight decay": {"weight_decay": 0.0},
     "ten times the decay": {"weight_decay": 0.1},
-    "constant rate": {"schedule": "constant"},
 }
 # The first weights times a number: those of the embeddings, drawn with a standard
 # deviation of 0.1, and those of the layers in the blocks.
@@ -41,23 +41,24 @@ FIRST_WEIGHTS: dict[str, dict[str, float]] = {
     "layers times 3": {"layers": 3.0},
     "layers by 3": {"layers": 1 / 3},
 }
+LONGEST = "64, as many steps"  # a run takes four times as long as others
 # Stories in a batch, and how many times as many steps: either as many stories are seen,
 # or as many steps are made, as in the plain recipe.
 BATCHES: dict[str, tuple[int, float]] = {
-    "4, as many stories": (4, 4.0),
     "64, as many stories": (64, 0.25),
+    "4, as many stories": (4, 4.0),
     "4, as many steps": (4, 1.0),
-    "64, as many steps": (64, 1.0),
+    LONGEST: (64, 1.0),
 }
 CHANGES = (*PARTS, *FIRST_WEIGHTS, *BATCHES)
 RATES = tuple(0.0005 * 2**i for i in range(-2, 11))  # the grid
 SWEEP = RATES[4:9]  # 0.002 to 0.032, where the sweep of a change begins
-WIDE = RATES[2:10]  # 0.0005 to 0.064, for the recipe as it is
+SWEEPS = {PLAIN: RATES[2:10], LONGEST: RATES[5:8]}  # those that begin elsewhere
 SEEDS = range(5)
 STEPS = 300
 STORIES = {"validation": 500, "test": 1_000}
 # Overfitting: so many stories to train on, for longer, and how often to look.
-FEW = (100, 400, 1_600)
+FEW = (100, 1_000)
 FEW_RATE, FEW_STEPS, LOOKS = 0.008, 600, 20
 MOST_LOOKED_AT = 400
 PARTS_OF_A_RUN = 12  # the training loss is kept as so many means
@@ -196,11 +197,10 @@ def wanted(record: dict[str, Any]) -> list[many.Settings]:
     """The runs that a record lacks, in the order of the chapter."""
     every: list[many.Settings] = []
     for change in CHANGES:
-        rates = WIDE if change == PLAIN else SWEEP
         runs = [run for run in record["runs"] if run.get("change") == change]
         every += [
             {"change": change, "rate": rate, "seed": seed, "steps": STEPS}
-            for rate in widened(rates, runs)
+            for rate in widened(SWEEPS.get(change, SWEEP), runs)
             for seed in SEEDS
         ]
     every += [

@@ -2,7 +2,11 @@
 
 import dataclasses
 import json
+import os
 import pathlib
+import subprocess
+import sys
+import time
 
 import pytest
 import torch
@@ -15,6 +19,7 @@ from helpers.text.batches import Documents
 from helpers.text.decisions import DECISIONS
 from helpers.text.little_world import LittleWorld
 from helpers.training.loop import evaluate
+from tests import ROOT
 
 
 def squared(settings):
@@ -67,6 +72,52 @@ def test_a_record_that_lacks_nothing_stays(tmp_path):
     record = many.complete(path, lambda record: [], squared, progress=False)
     assert record["runs"] == [{"a": 1}, {"b": 1}]
     assert json.loads(path.read_text()) == record
+
+
+def told(settings):
+    """Write down who works, then work for long."""
+    pathlib.Path(settings["file"]).write_text(str(os.getpid()))
+    time.sleep(60)
+
+
+def test_who_works_ends_when_who_hands_out_the_work_is_killed(tmp_path):
+    code = (
+        "import pathlib, sys\nfrom experiments import many\n"
+        "from tests.unit.test_many import told\n"
+        "if __name__ == '__main__':\n"
+        "    wanted = lambda record: [{'file': sys.argv[2]}]\n"
+        "    many.complete(pathlib.Path(sys.argv[1]), wanted, told, processes=1)\n"
+    )
+    (tmp_path / "begin.py").write_text(code)
+    note = tmp_path / "note"
+    arguments = [tmp_path / "begin.py", tmp_path / "record.json", note]
+    begun = subprocess.Popen(
+        [sys.executable, *arguments],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        stderr=subprocess.DEVNULL,
+    )
+    wait_for(lambda: note.exists() and note.read_text(), 60)
+    worker = int(note.read_text())
+    begun.kill()
+    begun.wait()
+    wait_for(lambda: not runs(worker), 10)
+
+
+def wait_for(condition, seconds):
+    ends = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < ends
+        time.sleep(0.05)
+
+
+def runs(process):
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    # What nobody has asked about yet is listed, but doesn't run.
+    status = pathlib.Path(f"/proc/{process}/stat")
+    return not status.exists() or status.read_text().split()[2] != "Z"
 
 
 SWEEP = (0.001, 0.002, 0.004)

@@ -75,7 +75,9 @@ def lacking(runs, change="no clipping"):
 def test_a_sweep_goes_on_at_its_edge_until_the_best_rate_lies_inside():
     sweep = optimisation.SWEEP
     assert lacking([]) == set(sweep)
-    assert lacking([], optimisation.PLAIN) == set(optimisation.WIDE)
+    assert lacking([], optimisation.PLAIN) == set(
+        optimisation.SWEEPS[optimisation.PLAIN]
+    )
     inside = dict(zip(sweep, (0.5, 0.4, 0.3, 0.4, None), strict=True))
     assert lacking(losses(inside)) == set()
     assert lacking(losses(inside)[1:]) == {sweep[0]}
