@@ -37,6 +37,9 @@ NAMES = (
     "transformer_block",
     "block_parameters",
     "kv_cache_step",
+    "learning_rate",
+    "clip_gradients",
+    "mean_gradient",
     "softmax_backward",
     "attention_backward",
 )

@@ -1,0 +1,132 @@
+"""The gradient of a batch that was computed in parts."""
+
+import torch
+
+
+def by_a_loop(gradients, counts):
+    total = torch.zeros_like(gradients[0])
+    for gradient, count in zip(gradients, counts, strict=True):
+        total += gradient * count
+    return total / sum(counts)
+
+
+def by_shares(gradients, counts):
+    everything = sum(counts)
+    return sum(g * (n / everything) for g, n in zip(gradients, counts, strict=True))
+
+
+def by_one_product(gradients, counts):
+    weights = torch.tensor(counts, dtype=torch.float32)
+    return torch.tensordot(weights / weights.sum(), torch.stack(gradients), dims=1)
+
+
+def by_repeating(gradients, counts):
+    each = [g for g, n in zip(gradients, counts, strict=True) for _ in range(n)]
+    return torch.stack(each).mean(dim=0)
+
+
+def by_a_running_mean(gradients, counts):
+    mean, seen = torch.zeros_like(gradients[0]), 0
+    for gradient, count in zip(gradients, counts, strict=True):
+        if count:
+            seen += count
+            mean = mean + (gradient - mean) * count / seen
+    return mean
+
+
+def plain_mean(gradients, counts):
+    return torch.stack(gradients).mean(dim=0)
+
+
+def what_backward_adds_up(gradients, counts):
+    total = 0
+    for gradient in gradients:
+        total = total + gradient
+    return total
+
+
+def undivided(gradients, counts):
+    return sum(g * n for g, n in zip(gradients, counts, strict=True))
+
+
+def divided_by_the_parts(gradients, counts):
+    weighted = [g * n for g, n in zip(gradients, counts, strict=True)]
+    return sum(weighted) / len(weighted)
+
+
+def mean_of_shares(gradients, counts):
+    shares = [n / sum(counts) for n in counts]
+    parts = [g * share for g, share in zip(gradients, shares, strict=True)]
+    return torch.stack(parts).mean(dim=0)
+
+
+def unweighted(gradients, counts):
+    return torch.stack(gradients).sum(dim=0) / sum(counts)
+
+
+def weighed_the_other_way(gradients, counts):
+    total = torch.zeros_like(gradients[0])
+    for gradient, count in zip(gradients, counts, strict=True):
+        total = total + gradient / max(count, 1)
+    return total
+
+
+def averaged_the_other_way(gradients, counts):
+    parts = [g / max(n, 1) for g, n in zip(gradients, counts, strict=True)]
+    return torch.stack(parts).mean(dim=0)
+
+
+def zeroed_each_time(gradients, counts):
+    for gradient, count in zip(gradients, counts, strict=True):
+        total = torch.zeros_like(gradient)
+        total += gradient * count / count if count else 0
+    return total
+
+
+def returns_too_early(gradients, counts):
+    total, seen = torch.zeros_like(gradients[0]), 0
+    for gradient, count in zip(gradients, counts, strict=True):
+        total += gradient * max(count, 1)
+        seen += max(count, 1)
+        return total / seen
+
+
+def halves(gradients, counts):
+    mean = gradients[0].clone()
+    for gradient in gradients[1:]:
+        mean = 0.5 * mean + 0.5 * gradient
+    return mean
+
+
+def roots(gradients, counts):
+    weights = torch.tensor(counts).sqrt()
+    return sum(w * g for w, g in zip(weights, gradients, strict=True)) / weights.sum()
+
+
+def as_a_number(gradients, counts):
+    pairs = zip(gradients, counts, strict=True)
+    return float(sum((g * n).sum() for g, n in pairs) / sum(counts))
+
+
+RIGHT = [by_a_loop, by_shares, by_one_product, by_repeating, by_a_running_mean]
+WRONG = [
+    (plain_mean, "the plain mean of the parts"),
+    (what_backward_adds_up, "the sum of the parts"),
+    (undivided, "a weighted sum that nothing divides"),
+    (divided_by_the_parts, "a weighted sum divided by the number of parts"),
+    (mean_of_shares, "a weighted sum divided twice"),
+    (unweighted, "a sum of the parts divided by all characters"),
+    (
+        weighed_the_other_way,
+        "a sum of parts that are divided by their characters once more",
+    ),
+    (
+        averaged_the_other_way,
+        "a mean of parts that are divided by their characters once more",
+    ),
+    (zeroed_each_time, "the last part alone"),
+    (returns_too_early, "the first part alone"),
+    (halves, "a mean of the mean so far and the next part"),
+    (roots, "weights by the root of the number of characters"),
+    (as_a_number, None),
+]
