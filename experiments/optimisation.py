@@ -58,9 +58,7 @@ SEEDS = range(5)
 STEPS = 300
 STORIES = {"validation": 500, "test": 1_000}
 # Overfitting: so many stories to train on, for longer, and how often to look.
-FEW = (100, 1_000)
-FEW_RATE, FEW_STEPS, LOOKS = 0.008, 600, 20
-MOST_LOOKED_AT = 400
+FEW, FEW_RATE, FEW_STEPS, LOOKS = 100, 0.008, 600, 20
 PARTS_OF_A_RUN = 12  # the training loss is kept as so many means
 
 
@@ -133,9 +131,7 @@ def train_one(settings: many.Settings, **stories: int) -> many.Run:
         for part in (world.train[: settings.get("stories")], world.held_out, validation)
     )
     if "stories" in settings:
-        some = world.train[: min(settings["stories"], MOST_LOOKED_AT)]
-        trained_on = Documents.from_texts(some, tokenizer, length)
-        return {"curves": curves(model, data, config, trained_on, other)}
+        return {"curves": curves(model, data, other, config)}
     lengths: list[float] = []
 
     def note(step: int, _: nn.Module) -> None:
@@ -157,20 +153,16 @@ def train_one(settings: many.Settings, **stories: int) -> many.Run:
 
 
 def curves(
-    model: TransformerLM,
-    data: Documents,
-    config: TrainConfig,
-    trained_on: Documents,
-    held_out: Documents,
+    model: TransformerLM, data: Documents, held_out: Documents, config: TrainConfig
 ) -> dict[str, list[float]]:
-    """Train, and look at the loss on stories trained on and on others ever so often."""
+    """Train, and look at the loss on these stories and on others ever so often."""
     every = max(config.steps // LOOKS, 1)
     seen: dict[str, list[float]] = {"steps": [], "training": [], "held_out": []}
 
     def look(step: int, _: nn.Module) -> None:
         if step % every == 0:
             seen["steps"].append(step)
-            seen["training"].append(running.rounded(evaluate(model, trained_on)))
+            seen["training"].append(running.rounded(evaluate(model, data)))
             seen["held_out"].append(running.rounded(evaluate(model, held_out)))
 
     train(model, data, config, after_step=look, device="cpu", progress=False)
@@ -194,20 +186,21 @@ def means(numbers: list[float], count: int) -> list[float]:
 
 
 def wanted(record: dict[str, Any]) -> list[many.Settings]:
-    """The runs that a record lacks, in the order of the chapter."""
-    every: list[many.Settings] = []
+    """The runs that a record lacks, of the plain recipe first."""
+    sweeps: list[many.Settings] = []
     for change in CHANGES:
         runs = [run for run in record["runs"] if run.get("change") == change]
-        every += [
+        sweeps += [
             {"change": change, "rate": rate, "seed": seed, "steps": STEPS}
             for rate in widened(SWEEPS.get(change, SWEEP), runs)
             for seed in SEEDS
         ]
-    every += [
-        {"stories": stories, "rate": FEW_RATE, "seed": seed, "steps": FEW_STEPS}
-        for stories in FEW
+    few = [
+        {"stories": FEW, "rate": FEW_RATE, "seed": seed, "steps": FEW_STEPS}
         for seed in SEEDS
     ]
+    first = [settings for settings in sweeps if settings["change"] == PLAIN]
+    every = first + few + sweeps[len(first) :]
     return [
         settings
         for settings in every

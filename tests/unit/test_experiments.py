@@ -1,5 +1,6 @@
 """experiments: a shortened run gives again what was recorded."""
 
+import collections
 import importlib
 import json
 import math
@@ -42,13 +43,24 @@ def test_the_run_on_shakespeare_needs_no_more_than_a_text(monkeypatch):
     part = "ROMEO:\nBut, soft! what light through yonder window breaks?\n" * 4
     text = corpus.Corpus("a text", (part,), (part,), "".join(sorted(set(part))))
     monkeypatch.setattr(corpus, "load", {"tiny-shakespeare": text}.__getitem__)
-    size = running.Size(steps=2, stories=0, variants=0, characters=5)
+    size = running.Size(steps=13, stories=0, variants=2, characters=5)
     rows = shakespeare.run(size)
     assert rows["bits"] == pytest.approx(rows["loss"] / math.log(2), abs=1e-4)
     assert 0 < rows["loss"] < 2 * math.log(len(text.alphabet))
     assert rows["sample"].startswith("ROMEO:")
     assert len(rows["sample"]) == len("ROMEO:") + size.characters
-    assert (rows["steps"], rows["parameters"] > 0) == (2, True)
+    assert (rows["steps"], rows["parameters"] > 0) == (13, True)
+    looks = rows["curve"]
+    assert list(looks) == ["2", "4", "6", "8", "10", "12", "13"]
+    assert looks["13"]["held_out"] == rows["loss"]
+    assert looks["2"]["training"] > looks["13"]["training"]
+    counts = collections.Counter(part)
+    shares = [count / len(part) for count in counts.values()]
+    assert list(rows["ngrams"]) == ["1", "2"]
+    # Of what is counted, order 1 mixes some with an even guess.
+    entropy = -sum(share * math.log(share) for share in shares)
+    assert entropy < rows["ngrams"]["1"] < 1.1 * entropy
+    assert rows["ngrams"]["2"] < rows["ngrams"]["1"]
 
 
 def test_what_was_recorded_covers_every_variant():

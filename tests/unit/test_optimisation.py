@@ -99,7 +99,10 @@ def test_nothing_is_wanted_twice_and_every_seed_once():
     every = optimisation.wanted({"runs": []})
     assert len({tuple(one.items()) for one in every}) == len(every)
     few = [one for one in every if "stories" in one]
-    assert len(few) == len(optimisation.FEW) * len(optimisation.SEEDS)
+    assert len(few) == len(optimisation.SEEDS)
+    assert {one["change"] for one in every[: every.index(few[0])]} == {
+        optimisation.PLAIN
+    }
 
 
 def test_a_short_run_measures_what_a_long_one_would():
