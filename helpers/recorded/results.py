@@ -6,6 +6,25 @@ from typing import Any
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 NAMES = ("alignments", "ladder", "context_lengths", "shakespeare")
+RUNS = ("optimisation",)  # records of many trainings
+
+
+def runs(name: str) -> list[dict[str, Any]]:
+    """Read every training of an experiment.
+
+    Args:
+        name: one of ``RUNS``.
+
+    Returns:
+        runs: a list of dicts, each with a training's settings and what was measured.
+
+    Raises:
+        ValueError: an unknown name.
+    """
+    if name not in RUNS:
+        raise ValueError(f"name must be one of {', '.join(RUNS)}, got {name!r}")
+    text = (FOLDER / f"{name}.json").read_text(encoding="utf-8")
+    return json.loads(text)["runs"]
 
 
 def path(name: str) -> pathlib.Path:
