@@ -16,7 +16,7 @@ from helpers.text.tokenizer import CharTokenizer
 from helpers.training.loop import Row, bits, train
 
 LOOKS = 12  # at the held-out loss, during training
-ORDERS = range(1, 7)
+ORDERS = range(1, 9)
 
 
 def run(size: running.Size) -> dict[str, Any]:
