@@ -43,7 +43,7 @@ def mean_and_interval(differences: Sequence[float], *, level: float = 0.95) -> I
         ValueError: fewer than two numbers, one that isn't finite, or a level outside
             its range.
 
-    Source: Student 1908, section 7.
+    Source: Student 1908, The Probable Error of a Mean.
     """
     numbers = [float(one) for one in differences]
     if len(numbers) < 2 or not all(map(math.isfinite, numbers)):
