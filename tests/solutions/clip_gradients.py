@@ -64,6 +64,16 @@ def always(gradients, longest):
     return [gradient * longest / (length + 1e-8) for gradient in gradients]
 
 
+def above_one(gradients, longest):
+    length = sum(gradient.square().sum() for gradient in gradients).sqrt()
+    return [one / length * longest for one in gradients] if length > 1 else gradients
+
+
+def mean_length(gradients, longest):
+    length = torch.stack([gradient.norm() for gradient in gradients]).mean()
+    return [one * min(1.0, longest / (length + 1e-9)) for one in gradients]
+
+
 def the_other_way(gradients, longest):
     length = torch.cat([gradient.flatten() for gradient in gradients]).norm()
     if length >= longest:
@@ -146,6 +156,8 @@ WRONG = [
     (each_alone, "each tensor clipped alone"),
     (by_value, "each number cut off at ±longest"),
     (always, "gradients brought to the longest length, short ones too"),
+    (above_one, "a length that is compared with 1"),
+    (mean_length, "the mean length of the tensors"),
     (the_other_way, "short gradients made longer, and long ones left"),
     (without_the_root, "the square of the length in place of the length"),
     (sum_of_lengths, "the lengths of the tensors added up"),

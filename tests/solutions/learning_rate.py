@@ -96,6 +96,20 @@ def ends_at_nothing(step, steps, warmup_steps, highest):
     return highest * (1 + math.cos(math.pi * done)) / 2
 
 
+def down_to_nothing(step, steps, warmup_steps, highest):
+    if step <= warmup_steps:
+        return highest * step / warmup_steps
+    x = (step - warmup_steps - 1) / (steps - warmup_steps - 1)
+    return highest * (1 + math.cos(math.pi * x)) / 2
+
+
+def without_the_highest(step, steps, warmup_steps, highest):
+    if step <= warmup_steps:
+        return step / warmup_steps
+    x = (step - warmup_steps - 1) / (steps - warmup_steps)
+    return (1 + math.cos(math.pi * x)) / 2
+
+
 def twice_as_high(step, steps, warmup_steps, highest):
     if step <= warmup_steps:
         return highest * step / warmup_steps
@@ -177,6 +191,8 @@ WRONG = [
         "a cosine that counts the steps since the warm-up and divides by all",
     ),
     (ends_at_nothing, "a cosine that is one step ahead"),
+    (down_to_nothing, "a cosine that reaches 0 with the last step"),
+    (without_the_highest, "a share of the highest rate"),
     (twice_as_high, "a wave that is not halved"),
     (uphill, "a cosine that goes on below 0"),
     (quarter, "a quarter of a wave"),

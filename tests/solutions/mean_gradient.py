@@ -38,6 +38,18 @@ def plain_mean(gradients, counts):
     return torch.stack(gradients).mean(dim=0)
 
 
+def mean_of_what_is_there(gradients, counts):
+    pairs = zip(gradients, counts, strict=True)
+    return torch.stack([gradient for gradient, count in pairs if count]).mean(dim=0)
+
+
+def begins_with_the_first(gradients, counts):
+    total = gradients[0].clone()
+    for gradient, count in zip(gradients, counts, strict=True):
+        total += gradient * count
+    return total / sum(counts)
+
+
 def what_backward_adds_up(gradients, counts):
     total = 0
     for gradient in gradients:
@@ -111,6 +123,8 @@ def as_a_number(gradients, counts):
 RIGHT = [by_a_loop, by_shares, by_one_product, by_repeating, by_a_running_mean]
 WRONG = [
     (plain_mean, "the plain mean of the parts"),
+    (mean_of_what_is_there, "the plain mean of the parts that aren't empty"),
+    (begins_with_the_first, "a sum that begins with the first part"),
     (what_backward_adds_up, "the sum of the parts"),
     (undivided, "a weighted sum that nothing divides"),
     (divided_by_the_parts, "a weighted sum divided by the number of parts"),

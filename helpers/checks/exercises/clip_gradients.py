@@ -23,6 +23,7 @@ def _gradients():
         case("each short, together longer than 1", [0.8], [0.8]),
         case("a vector and a matrix", [1.0, 2.0], [[0.0, 4.0], [-2.0, 0.0]]),
         case("a longest length of 2", [3.0], [4.0], longest=2.0),
+        case("a longest length of 2, short", [0.9], [1.2], longest=2.0),
         case("a longest length of a half, short", [0.06], [-0.08], longest=0.5),
         case("nothing but zeros", [0.0, 0.0], [[0.0]]),
         case("numbers in the thousands", 1000 * large, 1000 * large[0], longest=3.0),
@@ -62,6 +63,11 @@ def _where(scale_of, *, always=False):
         return _scaled(gradients, scale_of(longest, length))
 
     return clip
+
+
+def _above_one(gradients, longest):
+    length = _together(gradients)
+    return _scaled(gradients, longest / length if length > 1 else 1.0)
 
 
 def _lengthened(gradients, longest):
@@ -128,6 +134,12 @@ EXERCISE = Exercise(
             "are to become small.",
         ),
         Mistake(
+            "a length that is compared with 1",
+            _above_one,
+            "Whether the gradients are too long is a question of longest, which may be "
+            "another number than 1.",
+        ),
+        Mistake(
             "short gradients made longer, and long ones left",
             _lengthened,
             "The comparison is turned round: scale where the length is above longest.",
@@ -142,6 +154,11 @@ EXERCISE = Exercise(
             _shorten(lambda gradients: sum(map(_norm, gradients))),
             "Lengths of parts that stand at right angles don't add up: 3 and 4 make 5. "
             "Add the squares of all numbers, then take one root.",
+        ),
+        Mistake(
+            "the mean length of the tensors",
+            _shorten(lambda gradients: sum(map(_norm, gradients)) / len(gradients)),
+            "All numbers of all tensors count: add all squares, then take the root.",
         ),
         Mistake(
             "the length of the longest tensor",

@@ -156,6 +156,27 @@ EXERCISE = Exercise(
             "done nothing of the wave yet.",
         ),
         Mistake(
+            "a cosine that reaches 0 with the last step",
+            _rate(
+                _up,
+                _falling(
+                    _half_wave,
+                    lambda step, steps, warmup: (
+                        (step - 1 - warmup) / (steps - 1 - warmup)
+                    ),
+                ),
+            ),
+            "The last step then does nothing. Here the rate would be 0 one step after "
+            "it: divide by the number of steps that follow the warm-up.",
+        ),
+        Mistake(
+            "a share of the highest rate",
+            lambda step, steps, warmup_steps, highest: _rate(_up, _down)(
+                step, steps, warmup_steps, 1.0
+            ),
+            "The schedule is right, but it goes up to 1: multiply by highest.",
+        ),
+        Mistake(
             "a wave that is not halved",
             _rate(_up, _falling(lambda done: 1 + math.cos(math.pi * done))),
             "1 + cos goes from 2 to 0: its half goes from 1 to 0.",

@@ -48,6 +48,10 @@ def _one(count):
     return 1.0
 
 
+def _first_twice(gradients, counts):
+    return _weighted(_itself, sum)(gradients, counts) + gradients[0] / sum(counts)
+
+
 def _running(gradients, counts):
     mean = gradients[0]
     for one in gradients[1:]:
@@ -73,6 +77,17 @@ EXERCISE = Exercise(
             _weighted(_one, len),
             "A character of a small part would count for more than one of a large "
             "part. Weigh each part by its number of characters.",
+        ),
+        Mistake(
+            "the plain mean of the parts that aren't empty",
+            _weighted(bool, lambda counts: len([one for one in counts if one])),
+            "A character of a small part would count for more than one of a large "
+            "part. Weigh each part by its number of characters.",
+        ),
+        Mistake(
+            "a sum that begins with the first part",
+            _first_twice,
+            "The first part comes in twice: begin with zeros, or with the second part.",
         ),
         Mistake(
             "the sum of the parts",
