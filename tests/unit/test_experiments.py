@@ -111,6 +111,17 @@ def test_the_recorded_model_is_near_the_floor_and_right_everywhere():
     assert set(row["accuracy"].values()) == {1.0}
 
 
+def test_counting_five_characters_beats_the_blocks_on_shakespeare():
+    row = results.read("shakespeare")
+    losses = row["ngrams"]
+    assert min(losses, key=losses.__getitem__) == "5"
+    assert losses["5"] < row["loss"] < losses["4"] < 1.88
+    assert list(losses) == [str(order) for order in shakespeare.ORDERS]
+    held_out = [look["held_out"] for look in row["curve"].values()]
+    assert held_out == sorted(held_out, reverse=True)
+    assert held_out[-1] == row["loss"]
+
+
 def test_main_writes_a_record_that_is_read_back(tmp_path, monkeypatch, capsys):
     calls = []
     monkeypatch.setattr(results, "FOLDER", tmp_path)

@@ -1,11 +1,15 @@
 """experiments.optimisation: what is changed, what is wanted, what is measured."""
 
 import math
+import statistics
 
 import pytest
 import torch
 
-from experiments import optimisation
+from experiments import many, optimisation
+from helpers.recorded import results
+from helpers.recorded.spread import mean_and_interval
+from helpers.text.little_world import LittleWorld
 from helpers.text.tokenizer import CharTokenizer
 from helpers.training.loop import train
 
@@ -153,3 +157,79 @@ def test_a_loss_without_bound_is_kept_as_a_run_that_failed(monkeypatch):
 def test_means_of_stretches():
     assert optimisation.means([1.0, 2.0, 3.0, 4.0], 2) == [1.5, 3.5]
     assert optimisation.means([1.0, 2.0], 3) == [1.0, 2.0]
+
+
+# --- what the chapter says of the record ----------------------------------------------
+
+RUNS = results.runs("optimisation")
+
+
+def of_seeds(change, rate):
+    """The test loss of each seed."""
+    settings = {"change": change, "rate": rate, "steps": optimisation.STEPS}
+    runs = [run for run in RUNS if many.same(run, settings)]
+    assert [run["seed"] for run in runs] == list(optimisation.SEEDS)
+    return [run["test"] for run in runs]
+
+
+def above(worse, better):
+    """The mean and the interval of the differences, seed by seed."""
+    pairs = zip(of_seeds(*worse), of_seeds(*better), strict=True)
+    return mean_and_interval([one - other for one, other in pairs])
+
+
+def test_the_record_holds_whole_sweeps_alone():
+    changes = {run.get("change") for run in RUNS}
+    lacking = optimisation.wanted({"runs": RUNS})
+    assert {one.get("change") for one in lacking}.isdisjoint(changes - {None})
+
+
+def test_the_loss_is_lowest_between_the_ends_and_its_bottom_is_broad():
+    runs = [run for run in RUNS if run.get("change") == optimisation.PLAIN]
+    assert optimisation.best_rate(runs) == 0.016
+    best = (optimisation.PLAIN, 0.016)
+    for rate in (0.0005, 0.001, 0.002, 0.004, 0.008):
+        assert above((optimisation.PLAIN, rate), best).low > 0, rate
+    for rate in (0.008, 0.032):
+        assert above((optimisation.PLAIN, rate), best).high < 0.025, rate
+    assert statistics.fmean(of_seeds(optimisation.PLAIN, 0.001)) > 3 * statistics.fmean(
+        of_seeds(*best)
+    )
+
+
+def test_seeds_disagree_at_rates_that_are_too_high():
+    def spread(rate):
+        found = of_seeds(optimisation.PLAIN, rate)
+        return max(found) - min(found)
+
+    assert spread(0.064) > 0.3
+    lowest = min(of_seeds(optimisation.PLAIN, 0.064))
+    assert lowest > max(of_seeds(optimisation.PLAIN, 0.016))
+    for rate in (0.0005, 0.001, 0.002, 0.004, 0.008, 0.016, 0.032):
+        assert spread(rate) < 0.1, rate
+
+
+def test_the_gradient_is_clipped_in_few_steps_at_the_best_rate():
+    shares = {
+        rate: [
+            run["long"]
+            for run in RUNS
+            if many.same(run, {"change": optimisation.PLAIN, "rate": rate})
+        ]
+        for rate in (0.002, 0.016)
+    }
+    assert max(shares[0.016]) < 0.06
+    assert min(shares[0.002]) >= 0.4
+
+
+def test_one_hundred_stories_are_learned_by_heart_from_every_seed():
+    few = [run["curves"] for run in RUNS if "stories" in run]
+    assert len(few) == len(optimisation.SEEDS)
+    for found in few:
+        held_out = found["held_out"]
+        lowest = held_out.index(min(held_out))
+        assert found["steps"][lowest] in (90, 120)
+        assert held_out[lowest] < 1.6 < 2.6 < held_out[-1]
+        assert found["training"][-1] < 0.07 < LittleWorld().floor
+    plain = of_seeds(optimisation.PLAIN, optimisation.FEW_RATE)
+    assert (round(min(plain), 2), round(max(plain), 2)) == (0.41, 0.44)
