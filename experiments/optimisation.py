@@ -15,8 +15,10 @@ import torch
 from torch import nn
 
 from experiments import many, running
+from experiments.sweeps import RATES, SEEDS
 from helpers.models.language_model import TransformerLM
 from helpers.recorded import results
+from helpers.recorded.sweeps import best_rate
 from helpers.text import corpus
 from helpers.text.batches import Documents
 from helpers.text.tokenizer import CharTokenizer
@@ -51,10 +53,8 @@ BATCHES: dict[str, tuple[int, float]] = {
     LONGEST: (64, 1.0),
 }
 CHANGES = (*PARTS, *FIRST_WEIGHTS, *BATCHES)
-RATES = tuple(0.0005 * 2**i for i in range(-2, 11))  # the grid
 SWEEP = RATES[4:9]  # 0.002 to 0.032, where the sweep of a change begins
 SWEEPS = {PLAIN: RATES[2:10], LONGEST: RATES[5:8]}  # those that begin elsewhere
-SEEDS = range(5)
 STEPS = 300
 STORIES = {"validation": 500, "test": 1_000}
 # Overfitting: so many stories to train on, for longer, and how often to look.
@@ -225,19 +225,6 @@ def widened(rates: tuple[float, ...], runs: list[many.Run]) -> tuple[float, ...]
             rates = RATES[first : last + 2]
         else:
             return rates
-
-
-def best_rate(runs: list[many.Run]) -> float:
-    """The rate at which the mean validation loss is lowest, and every run ended."""
-    losses: dict[float, list[float | None]] = {}
-    for run in runs:
-        losses.setdefault(run["rate"], []).append(run["validation"])
-    means_of = {
-        rate: statistics.fmean(one for one in of_rate if one is not None)
-        for rate, of_rate in losses.items()
-        if None not in of_rate
-    }
-    return min(means_of, key=means_of.__getitem__)
 
 
 def main(arguments: list[str]) -> int:

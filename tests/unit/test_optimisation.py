@@ -92,13 +92,6 @@ def test_a_sweep_goes_on_at_its_edge_until_the_best_rate_lies_inside():
     assert lacking(losses(falling)) == {sweep[-1] * 2}
 
 
-def test_a_rate_at_which_a_seed_fails_is_not_the_best():
-    runs = losses({0.004: 0.3, 0.008: 0.2})
-    assert optimisation.best_rate(runs) == 0.008
-    runs[-1]["validation"] = None
-    assert optimisation.best_rate(runs) == 0.004
-
-
 def test_nothing_is_wanted_twice_and_every_seed_once():
     every = optimisation.wanted({"runs": []})
     assert len({tuple(one.items()) for one in every}) == len(every)
