@@ -9,6 +9,7 @@ import torch
 from experiments import many, optimisation
 from helpers.recorded import results
 from helpers.recorded.spread import mean_and_interval
+from helpers.recorded.sweeps import at_best_rate
 from helpers.text.little_world import LittleWorld
 from helpers.text.tokenizer import CharTokenizer
 from helpers.training.loop import train
@@ -226,3 +227,23 @@ def test_one_hundred_stories_are_learned_by_heart_from_every_seed():
         assert found["training"][-1] < 0.07 < LittleWorld().floor
     plain = of_seeds(optimisation.PLAIN, optimisation.FEW_RATE)
     assert (round(min(plain), 2), round(max(plain), 2)) == (0.41, 0.44)
+
+
+def test_without_a_warm_up_the_loss_is_higher_and_the_more_so_the_higher_the_rate():
+    means = []
+    for rate in optimisation.SWEEP:
+        found = above(("no warm-up", rate), (optimisation.PLAIN, rate))
+        assert found.low > 0, rate
+        means.append(found.mean)
+    assert means == sorted(means)
+    assert means[0] < 0.03 < 0.8 < means[3]
+    found = above_at_own_rates("no warm-up")
+    assert found.low > 0
+    assert found.mean > 0.2
+
+
+def above_at_own_rates(change):
+    """How far one change's losses lie above the recipe's, each at its best rate."""
+    best = at_best_rate(RUNS, change=optimisation.PLAIN)[0]["rate"]
+    own = at_best_rate(RUNS, change=change)[0]["rate"]
+    return above((change, own), (optimisation.PLAIN, best))
