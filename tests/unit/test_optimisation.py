@@ -247,3 +247,13 @@ def above_at_own_rates(change):
     best = at_best_rate(RUNS, change=optimisation.PLAIN)[0]["rate"]
     own = at_best_rate(RUNS, change=change)[0]["rate"]
     return above((change, own), (optimisation.PLAIN, best))
+
+
+def test_a_constant_rate_wins_at_an_old_rate_and_loses_at_its_own():
+    for rate in optimisation.SWEEP:
+        found = above(("constant rate", rate), (optimisation.PLAIN, rate))
+        assert found.high < 0 if rate < 0.008 else found.low > 0, rate
+    at_old = above(("constant rate", 0.002), (optimisation.PLAIN, 0.002))
+    own = above_at_own_rates("constant rate")
+    assert own.low > 0
+    assert (round(at_old.mean, 2), round(own.mean, 2)) == (-0.26, 0.05)
