@@ -257,3 +257,10 @@ def test_a_constant_rate_wins_at_an_old_rate_and_loses_at_its_own():
     own = above_at_own_rates("constant rate")
     assert own.low > 0
     assert (round(at_old.mean, 2), round(own.mean, 2)) == (-0.26, 0.05)
+
+
+def test_clipping_helps_at_an_old_rate_and_nobody_can_tell_at_the_best():
+    assert above(("no clipping", 0.002), (optimisation.PLAIN, 0.002)).low > 0
+    assert at_best_rate(RUNS, change="no clipping")[0]["rate"] == 0.016
+    own = above_at_own_rates("no clipping")
+    assert (round(own.low, 3), round(own.high, 3)) == (-0.004, 0.010)
