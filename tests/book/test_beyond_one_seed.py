@@ -36,7 +36,7 @@ def chapter():
 @pytest.mark.parametrize("seed", SEEDS)
 def test_ten_stories_are_overfitted(chapter, seed, factor):
     ten = chapter["world"].train[10 * seed - 10 : 10 * seed]
-    losses = chapter["learn"](ten, 0.01 * factor, seed)
+    _, losses = chapter["learn"](ten, 0.01 * factor, seed)
     training, held_out = losses["training"], losses["held out"]
     assert held_out[-1] > training[-1] + 0.9
     if factor <= 1:
@@ -47,7 +47,7 @@ def test_ten_stories_are_overfitted(chapter, seed, factor):
 
 @pytest.mark.parametrize(("seed", "factor"), [(1, 1), (2, 1 / 3), (3, 3)])
 def test_twenty_thousand_stories_are_not(chapter, seed, factor):
-    losses = chapter["learn"](chapter["world"].train, 0.01 * factor, seed)
+    _, losses = chapter["learn"](chapter["world"].train, 0.01 * factor, seed)
     training, held_out = losses["training"], losses["held out"]
     pairs = zip(training, held_out, strict=True)
     assert max(abs(one - other) for one, other in pairs) < 0.15
