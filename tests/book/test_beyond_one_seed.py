@@ -15,7 +15,7 @@ DEFINITIONS = (
     *("setup", "text-to-ids", "pairs", "get-batch", "broken-batches", "embeddings"),
     *("model-class", "training-loop", "stories"),
 )
-SEEDS = (1, 2, 3, 4, 5)
+SEEDS = (1, 2, 3, 4, 5, 6)
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,9 @@ def test_twenty_thousand_stories_are_not(chapter, seed, factor):
     _, losses = chapter["learn"](chapter["world"].train, 0.01 * factor, seed)
     training, held_out = losses["training"], losses["held out"]
     pairs = zip(training, held_out, strict=True)
-    assert max(abs(one - other) for one, other in pairs) < 0.15
+    assert max(abs(one - other) for one, other in pairs) < (
+        0.05 if factor <= 1 else 0.15
+    )
     assert held_out[-1] < min(held_out) + 0.1
 
 
@@ -89,7 +91,7 @@ def test_up_to_a_rate_of_001_the_loss_falls_sooner_with_a_larger_one(chapter, se
     assert until_1[0] > until_1[1] > until_1[2]
     model = build(seed=seed)
     wild = train(model, *start(model, 0.1), 200)
-    assert max(wild) > 2.5
+    assert max(wild) > 3
     assert wild[-1] > 0.2
 
 
@@ -113,4 +115,4 @@ def test_counting_overfits_and_agrees_with_the_nearest_animal(seed):
     asked = accuracy(world.held_out, ngram_predictions(models[20_000]))
     assert asked["agreement"][0] > 0.97
     assert asked["attractor-same"][0] > 0.93
-    assert asked["attractor-other"][0] < 0.07
+    assert asked["attractor-other"][0] <= 0.05

@@ -7,6 +7,7 @@ import pytest
 
 from helpers import checks
 from tests.book.test_notebooks import (
+    DRAFTS,
     WITH_EXERCISES,
     code,
     every_chapter,
@@ -127,7 +128,7 @@ def test_a_hint_and_a_solution_are_folded(path):
 def test_every_check_has_its_exercise():
     calls = [
         name
-        for path in WITH_EXERCISES
+        for path in (*WITH_EXERCISES, *DRAFTS)
         for cells in exercises(notebooks.read(path)).values()
         for name, _ in called(cells["check"].source)
     ]
