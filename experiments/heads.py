@@ -15,7 +15,6 @@ from experiments import many, running
 from helpers.models.language_model import TransformerLM
 from helpers.models.patching import Part, PathPatched, watched
 from helpers.models.switches import silenced
-from helpers.recorded import results
 from helpers.text import corpus, excess, probes
 from helpers.text.batches import Documents
 from helpers.text.decisions import DECISIONS
@@ -181,17 +180,5 @@ def wanted(record: dict[str, Any]) -> list[many.Settings]:
     return [{"seed": seed} for seed in SEEDS if seed not in done]
 
 
-def main(arguments: list[str]) -> int:
-    """Train what the record lacks; it may be stopped and started at any time.
-
-    Args:
-        arguments: how many processes train side by side; one for each core where empty.
-    """
-    processes = int(arguments[0]) if arguments else None
-    path = results.FOLDER / "heads.json"
-    many.complete(path, wanted, train_one, processes=processes)
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(many.main("heads", wanted, train_one))

@@ -17,7 +17,6 @@ from torch import Tensor, nn
 from experiments import many, running, sweeps
 from helpers.models import induction
 from helpers.models.language_model import TransformerLM
-from helpers.recorded import results
 from helpers.text.batches import Documents
 from helpers.text.repeats import repeats
 from helpers.text.tokenizer import CharTokenizer
@@ -150,17 +149,5 @@ def wanted(record: dict[str, Any]) -> list[many.Settings]:
     ]
 
 
-def main(arguments: list[str]) -> int:
-    """Train what the record lacks; it may be stopped and started at any time.
-
-    Args:
-        arguments: how many processes train side by side; one for each core where empty.
-    """
-    processes = int(arguments[0]) if arguments else None
-    path = results.FOLDER / "induction.json"
-    many.complete(path, wanted, train_one, processes=processes)
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(many.main("induction", wanted, train_one))

@@ -5,12 +5,15 @@ import json
 import multiprocessing
 import os
 import pathlib
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 from tqdm import tqdm
+
+from helpers.recorded import results
 
 Settings = dict[str, Any]
 Run = dict[str, Any]  # its settings, and what was measured
@@ -106,3 +109,22 @@ def complete(
     record["runs"].sort(key=json.dumps)
     write(path, record)
     return record
+
+
+def main(
+    name: str,
+    wanted: Callable[[dict[str, Any]], Sequence[Settings]],
+    train: Callable[[Settings], Run],
+) -> int:
+    """Train what an experiment's record lacks; stop and start it at any time.
+
+    Args:
+        name: the record's, in ``helpers.recorded``.
+        wanted: as for ``complete``.
+        train: as for ``complete``.
+
+    An argument of the command says how many runs stand side by side.
+    """
+    processes = int(sys.argv[1]) if sys.argv[1:] else None
+    complete(results.FOLDER / f"{name}.json", wanted, train, processes=processes)
+    return 0

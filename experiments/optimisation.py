@@ -17,7 +17,6 @@ from torch import nn
 from experiments import many, running
 from experiments.sweeps import RATES, SEEDS
 from helpers.models.language_model import TransformerLM
-from helpers.recorded import results
 from helpers.recorded.sweeps import best_rate
 from helpers.text import corpus
 from helpers.text.batches import Documents
@@ -227,17 +226,5 @@ def widened(rates: tuple[float, ...], runs: list[many.Run]) -> tuple[float, ...]
             return rates
 
 
-def main(arguments: list[str]) -> int:
-    """Train what the record lacks; it may be stopped and started at any time.
-
-    Args:
-        arguments: how many processes train side by side; one for each core where empty.
-    """
-    processes = int(arguments[0]) if arguments else None
-    path = results.FOLDER / "optimisation.json"
-    many.complete(path, wanted, train_one, processes=processes)
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(many.main("optimisation", wanted, train_one))

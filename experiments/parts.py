@@ -172,29 +172,29 @@ def equal_steps(record: dict[str, Any], name: str) -> int:
     return 50 * round(STEPS * taken[WHOLE] / taken[name] / 50)
 
 
-def main(arguments: list[str]) -> int:
-    """Train what the record lacks; it may be stopped and started at any time.
+def questions() -> dict[str, int]:
+    """How many questions of each kind the test stories ask."""
+    grammar = LittleWorld()
+    asked: collections.Counter[str] = collections.Counter()
+    for story in texts()[0].held_out:
+        asked.update(grammar.read(story)[1].values())
+    return {kind: asked[kind] for kind in probes.KINDS}
 
-    Args:
-        arguments: how many processes train side by side; one for each core where empty.
-    """
+
+def main() -> int:
+    """Train what the record lacks, and measure how long a step takes before the end."""
     path = results.FOLDER / "parts.json"
-    processes = int(arguments[0]) if arguments else None
-    record = many.complete(path, wanted, train_one, processes=processes)
-    if "milliseconds" not in record:  # measured while nothing else runs
-        grammar = LittleWorld()
-        asked: collections.Counter[str] = collections.Counter()
-        for story in texts()[0].held_out:
-            asked.update(grammar.read(story)[1].values())
-        head = {
-            "torch": torch.__version__,
-            "asked": {kind: asked[kind] for kind in probes.KINDS},
-            "milliseconds": milliseconds(),
-        }
+    record = many.read(path)
+    if "asked" not in record:
+        head = {"torch": torch.__version__, "asked": questions()}
         many.write(path, head | record)
-        many.complete(path, wanted, train_one, processes=processes)
+    many.main("parts", wanted, train_one)
+    record = many.read(path)
+    if "milliseconds" not in record:  # measured while nothing else runs
+        many.write(path, {"milliseconds": milliseconds()} | record)
+        many.main("parts", wanted, train_one)
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

@@ -15,7 +15,6 @@ from torch import Tensor
 
 from experiments import many, running, sweeps
 from helpers.models.language_model import TransformerLM
-from helpers.recorded import results
 from helpers.text import corpus
 from helpers.text.batches import NOTHING, Documents
 from helpers.text.tokenizer import CharTokenizer
@@ -128,17 +127,5 @@ def wanted(record: dict[str, Any]) -> list[many.Settings]:
     ]
 
 
-def main(arguments: list[str]) -> int:
-    """Train what the record lacks; it may be stopped and started at any time.
-
-    Args:
-        arguments: how many processes train side by side; one for each core where empty.
-    """
-    processes = int(arguments[0]) if arguments else None
-    path = results.FOLDER / "short_contexts.json"
-    many.complete(path, wanted, train_one, processes=processes)
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(many.main("short_contexts", wanted, train_one))

@@ -13,6 +13,7 @@ import torch
 
 from experiments import heads, many, parts, running, short_contexts, sweeps
 from helpers.models.language_model import TransformerLM
+from helpers.recorded import results
 from helpers.recorded.story_model import load_story_model
 from helpers.text import corpus, excess, probes
 from helpers.text.batches import Documents
@@ -64,6 +65,35 @@ def test_runs_are_kept_as_they_end_and_not_made_again(tmp_path, wanted):
     assert record["head"] == [1]
     lines = path.read_text().splitlines()
     assert sum('"square"' in line for line in lines) == len(squares)
+
+
+def test_main_fills_the_record_of_that_name(tmp_path, wanted, monkeypatch):
+    monkeypatch.setattr(results, "FOLDER", tmp_path)
+    monkeypatch.setattr("sys.argv", ["experiments.squares", "1"])
+    assert many.main("squares", wanted, squared) == 0
+    runs = many.read(tmp_path / "squares.json")["runs"]
+    assert sorted(run["square"] for run in runs) == [1, 4, 9, 16, 900]
+
+
+def test_the_parts_are_measured_before_they_are_trained_for_equal_times(
+    tmp_path, monkeypatch
+):
+    steps = []
+    monkeypatch.setattr(results, "FOLDER", tmp_path)
+    monkeypatch.setattr(parts, "questions", lambda: {"name": 7})
+    monkeypatch.setattr(parts, "milliseconds", lambda: steps.append("measured") or {})
+    monkeypatch.setattr(many, "main", lambda name, *_: steps.append(name))
+    assert parts.main() == 0
+    assert steps == ["parts", "measured", "parts"]
+    record = many.read(tmp_path / "parts.json")
+    assert record == {
+        "milliseconds": {},
+        "torch": torch.__version__,
+        "asked": {"name": 7},
+        "runs": [],
+    }
+    assert parts.main() == 0
+    assert steps[3:] == ["parts"]
 
 
 def test_a_record_that_lacks_nothing_stays(tmp_path):
