@@ -111,7 +111,9 @@ def test_on_paper_every_answer_is_seen(chapter):
     page = chapter.page
     page.emulate_media(media="print")
     folded = ".cell.tag_hide-output > details"
-    assert page.evaluate(SHOWN, f"{folded} pre") == ANSWERS
+    # The browser lays a page out for paper in its own time.
+    seen = f"(selector) => ({SHOWN})(selector) === {ANSWERS}"
+    page.wait_for_function(seen, arg=f"{folded} pre", timeout=5_000)
     assert page.evaluate(SHOWN, f"{folded} > summary") == 0
     assert readings(page) >= ANSWERS
 
