@@ -140,13 +140,8 @@ def _places(scores: Tensor) -> list[list[float]]:
 
 def wanted(record: dict[str, Any]) -> list[many.Settings]:
     """The runs that a record lacks."""
-    return [
-        settings
-        for name in MODELS
-        for settings in sweeps.lacking(
-            record["runs"], {"model": name, "steps": STEPS}, BEGIN
-        )
-    ]
+    sides = ({"model": name, "steps": STEPS} for name in MODELS)
+    return sweeps.lacking_of_all(record, sides, BEGIN)
 
 
 if __name__ == "__main__":

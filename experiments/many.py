@@ -37,11 +37,6 @@ def write(path: pathlib.Path, record: dict[str, Any]) -> None:
     beside.replace(path)
 
 
-def same(run: Run, settings: Settings) -> bool:
-    """Whether a run was made with these settings."""
-    return all(run.get(name) == value for name, value in settings.items())
-
-
 def _begin() -> None:
     """Take one thread, and end with the process that hands out the runs."""
     torch.set_num_threads(1)

@@ -17,7 +17,7 @@ from torch import nn
 from experiments import many, running
 from experiments.sweeps import RATES, SEEDS
 from helpers.models.language_model import TransformerLM
-from helpers.recorded.sweeps import best_rate
+from helpers.recorded.sweeps import best_rate, has
 from helpers.text import corpus
 from helpers.text.batches import Documents
 from helpers.text.tokenizer import CharTokenizer
@@ -203,7 +203,7 @@ def wanted(record: dict[str, Any]) -> list[many.Settings]:
     return [
         settings
         for settings in every
-        if not any(many.same(run, settings) for run in record["runs"])
+        if not any(has(run, settings) for run in record["runs"])
     ]
 
 

@@ -18,7 +18,7 @@ from torch import nn
 from experiments import many, running, sweeps
 from helpers.models.language_model import TransformerLM
 from helpers.recorded import results
-from helpers.recorded.sweeps import best_rate
+from helpers.recorded.sweeps import best_rate, has
 from helpers.text import corpus, probes
 from helpers.text.batches import Documents
 from helpers.text.little_world import LittleWorld
@@ -155,14 +155,14 @@ def wanted(record: dict[str, Any]) -> list[many.Settings]:
         missing = sweeps.lacking(record["runs"], plain, SWEEP)
         steps += missing
         if not missing and "milliseconds" in record:
-            of_rung = [run for run in record["runs"] if many.same(run, plain)]
+            of_rung = [run for run in record["runs"] if has(run, plain)]
             best = {"rate": best_rate(of_rung)}
             as_long = plain | best | {"steps": equal_steps(record, name)}
             times += [as_long | {"seed": seed} for seed in sweeps.SEEDS]
     return steps + [
         settings
         for settings in times
-        if not any(many.same(run, settings) for run in record["runs"])
+        if not any(has(run, settings) for run in record["runs"])
     ]
 
 

@@ -118,13 +118,8 @@ def _windows(
 
 def wanted(record: dict[str, Any]) -> list[many.Settings]:
     """The runs that a record lacks."""
-    return [
-        settings
-        for length in CONTEXT_LENGTHS
-        for settings in sweeps.lacking(
-            record["runs"], {"context_length": length, "steps": STEPS}, BEGIN
-        )
-    ]
+    sides = ({"context_length": length, "steps": STEPS} for length in CONTEXT_LENGTHS)
+    return sweeps.lacking_of_all(record, sides, BEGIN)
 
 
 if __name__ == "__main__":

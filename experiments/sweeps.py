@@ -1,9 +1,10 @@
 """A learning rate of its own for each side of a comparison, and then five seeds."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from experiments import many
-from helpers.recorded.sweeps import best_rate
+from helpers.recorded.sweeps import best_rate, has
 
 RATES = tuple(0.001 * 2**i for i in range(-3, 9))  # the grid; a sweep begins inside
 SEEDS = range(5)
@@ -15,7 +16,8 @@ def lacking(
     """The runs that one side of a comparison lacks.
 
     First one seed at the rates to begin with, and at others of the grid as long as the
-    best stands at the edge; then all seeds at the best rate and at its two neighbours.
+    best stands at the edge; then all seeds at the best rate and at its two neighbours,
+    and where all seeds together find another rate best, at that one's neighbours.
 
     Args:
         runs: dicts that have a "rate", a "seed", and a "validation" loss or None.
@@ -25,7 +27,7 @@ def lacking(
     Returns:
         settings: a list of dicts.
     """
-    of_side = [run for run in runs if many.same(run, plain)]
+    of_side = [run for run in runs if has(run, plain)]
     had = {(run["rate"], run["seed"]) for run in of_side}
     wanted = [(rate, SEEDS[0]) for rate in begin]
     if had.issuperset(wanted):
@@ -33,11 +35,21 @@ def lacking(
         wanted = [(rate, SEEDS[0]) for rate in neighbours(best)]
         if had.issuperset(wanted):
             wanted = [(rate, seed) for rate in neighbours(best) for seed in SEEDS]
+            if had.issuperset(wanted):
+                best = best_rate(of_side)
+                wanted = [(rate, seed) for rate in neighbours(best) for seed in SEEDS]
     return [
         plain | {"rate": rate, "seed": seed}
         for rate, seed in wanted
         if (rate, seed) not in had
     ]
+
+
+def lacking_of_all(
+    record: dict[str, Any], sides: Iterable[many.Settings], begin: Sequence[float]
+) -> list[many.Settings]:
+    """The runs that the sides of a comparison lack, side by side."""
+    return [one for side in sides for one in lacking(record["runs"], side, begin)]
 
 
 def neighbours(rate: float) -> tuple[float, ...]:

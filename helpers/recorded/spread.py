@@ -36,8 +36,8 @@ def mean_and_interval(differences: Sequence[float], *, level: float = 0.95) -> I
         level: how often such an interval holds the true mean, at least 0 and below 1.
 
     Returns:
-        interval: an ``Interval``. Where it leaves 0 out, the sign of the mean is no
-            chance of the seeds.
+        interval: an ``Interval``. With a level of 0.95, one that leaves 0 out would be
+            met once in twenty comparisons of things that don't differ.
 
     Raises:
         ValueError: fewer than two numbers, one that isn't finite, or a level outside

@@ -37,6 +37,11 @@ def best_rate(runs: Sequence[Run]) -> float:
     return min(means, key=means.__getitem__)
 
 
+def has(run: Run, settings: dict[str, Any]) -> bool:
+    """Whether a run was made with these settings, whatever its others are."""
+    return all(run.get(name) == value for name, value in settings.items())
+
+
 def at_best_rate(runs: Sequence[Run], **settings: Any) -> list[Run]:
     """What each seed gave at the rate that suits these settings best.
 
@@ -52,11 +57,7 @@ def at_best_rate(runs: Sequence[Run], **settings: Any) -> list[Run]:
 
     The rate is chosen by the validation loss, on stories that no other number rests on.
     """
-    fitting = [
-        run
-        for run in runs
-        if all(run.get(name) == value for name, value in settings.items())
-    ]
+    fitting = [run for run in runs if has(run, settings)]
     if not fitting:
         raise ValueError(f"settings must be those of a run, got {settings}")
     best = best_rate(fitting)

@@ -187,6 +187,16 @@ def test_five_seeds_are_wanted_at_the_best_rate_and_its_neighbours():
     assert lacking(runs) == [(rate, seed) for rate, seed in others if seed != 3]
 
 
+def test_where_all_seeds_find_another_rate_best_its_neighbours_are_wanted():
+    runs = swept({0.001: 0.5, 0.002: 0.4, 0.004: 0.3, 0.008: 0.5}, side="a")
+    for seed in (1, 2, 3, 4):  # for the others, 0.002 is better
+        runs += swept({0.002: 0.2, 0.004: 0.3, 0.008: 0.5}, seed, side="a")
+    assert lacking(runs) == [(0.001, seed) for seed in (1, 2, 3, 4)]
+    for seed in (1, 2, 3, 4):
+        runs += swept({0.001: 0.4}, seed, side="a")
+    assert lacking(runs) == []
+
+
 def test_equal_times_are_wanted_once_all_else_is_there():
     runs = []
     for name in parts.RUNGS:

@@ -6,10 +6,10 @@ import statistics
 import pytest
 import torch
 
-from experiments import many, optimisation
+from experiments import optimisation
 from helpers.recorded import results
 from helpers.recorded.spread import mean_and_interval
-from helpers.recorded.sweeps import at_best_rate
+from helpers.recorded.sweeps import at_best_rate, has
 from helpers.text.little_world import LittleWorld
 from helpers.text.tokenizer import CharTokenizer
 from helpers.training.loop import train
@@ -161,7 +161,7 @@ RUNS = results.runs("optimisation")
 def of_seeds(change, rate):
     """The test loss of each seed."""
     settings = {"change": change, "rate": rate, "steps": optimisation.STEPS}
-    runs = [run for run in RUNS if many.same(run, settings)]
+    runs = [run for run in RUNS if has(run, settings)]
     assert [run["seed"] for run in runs] == list(optimisation.SEEDS)
     return [run["test"] for run in runs]
 
@@ -208,7 +208,7 @@ def test_the_gradient_is_clipped_in_few_steps_at_the_best_rate():
         rate: [
             run["long"]
             for run in RUNS
-            if many.same(run, {"change": optimisation.PLAIN, "rate": rate})
+            if has(run, {"change": optimisation.PLAIN, "rate": rate})
         ]
         for rate in (0.002, 0.016)
     }
