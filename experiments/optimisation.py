@@ -216,7 +216,7 @@ def widened(rates: tuple[float, ...], runs: list[many.Run]) -> tuple[float, ...]
         }
         if any(len(losses) < len(SEEDS) for losses in of_rate.values()):
             return rates
-        best = best_rate(runs)
+        best = best_rate([run for run in runs if run["rate"] in rates])
         first, last = RATES.index(rates[0]), RATES.index(rates[-1])
         if best == rates[0] and first > 0:
             rates = RATES[first - 1 : last + 1]

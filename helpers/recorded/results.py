@@ -6,25 +6,27 @@ from typing import Any
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 NAMES = ("alignments", "ladder", "context_lengths", "shakespeare")
-RUNS = ("optimisation",)  # records of many trainings
+OF_RUNS = ("heads", "induction", "optimisation")
 
 
-def runs(name: str) -> list[dict[str, Any]]:
-    """Read every training of an experiment.
+def record(name: str) -> dict[str, Any]:
+    """Read an experiment of many trainings.
 
     Args:
-        name: one of ``RUNS``.
+        name: one of ``OF_RUNS``.
 
     Returns:
-        runs: a list of dicts, each with a training's settings and what was measured.
+        record: a dict of the "runs", a list of dicts, each with a training's settings
+            and what was measured; and of what else ``experiments.NAME`` wrote down.
 
     Raises:
         ValueError: an unknown name.
     """
-    if name not in RUNS:
-        raise ValueError(f"name must be one of {', '.join(RUNS)}, got {name!r}")
+    if name not in OF_RUNS:
+        raise ValueError(f"name must be one of {', '.join(OF_RUNS)}, got {name!r}")
     text = (FOLDER / f"{name}.json").read_text(encoding="utf-8")
-    return json.loads(text)["runs"]
+    found: dict[str, Any] = json.loads(text)
+    return found
 
 
 def path(name: str) -> pathlib.Path:

@@ -33,6 +33,7 @@ WITH_FOLDED_ANSWERS = {
     "06_multi_head",
     "07_cross_attention",
     "08_char_language_model",
+    "10_training",
     "backward_by_hand",
 }
 READING = "<details><summary>What the answer says</summary>\n\n"

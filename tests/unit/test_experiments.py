@@ -151,3 +151,8 @@ def test_an_unknown_experiment_is_named(function):
         ValueError, match=r"name must be one of alignments, .*got 'depth'"
     ):
         function("depth")
+
+
+def test_an_unknown_record_of_runs_is_named():
+    with pytest.raises(ValueError, match=r"name must be one of heads, .*got 'depth'"):
+        results.record("depth")

@@ -91,6 +91,7 @@ def test_a_sweep_goes_on_at_its_edge_until_the_best_rate_lies_inside():
     assert lacking(losses(rising | {sweep[0] / 2: 0.3})) == set()
     falling = dict(zip(sweep, (0.7, 0.6, 0.5, 0.4, 0.3), strict=True))
     assert lacking(losses(falling)) == {sweep[-1] * 2}
+    assert lacking(losses(falling | {sweep[-1] * 2: 0.2})) == {sweep[-1] * 4}
 
 
 def test_nothing_is_wanted_twice_and_every_seed_once():
@@ -155,7 +156,7 @@ def test_means_of_stretches():
 
 # --- what the chapter says of the record ----------------------------------------------
 
-RUNS = results.runs("optimisation")
+RUNS = results.record("optimisation")["runs"]
 
 
 def of_seeds(change, rate):
@@ -264,3 +265,45 @@ def test_clipping_helps_at_an_old_rate_and_nobody_can_tell_at_the_best():
     assert at_best_rate(RUNS, change="no clipping")[0]["rate"] == 0.016
     own = above_at_own_rates("no clipping")
     assert (round(own.low, 3), round(own.high, 3)) == (-0.004, 0.010)
+
+
+def test_the_weight_decay_is_worth_thousandths():
+    for change in ("no weight decay", "ten times the decay"):
+        found = above_at_own_rates(change)
+        assert abs(round(found.mean, 3)) <= 0.002, change
+        assert -0.006 < found.low < found.high < 0.006, change
+
+
+def test_large_embeddings_need_a_high_rate_and_small_ones_bear_none():
+    large = above(("embeddings of 1", 0.002), (optimisation.PLAIN, 0.002))
+    small = above(("embeddings of 0.02", 0.002), (optimisation.PLAIN, 0.002))
+    assert large.low > 0.4
+    assert small.low < 0 < small.high
+    best = at_best_rate(RUNS, change="embeddings of 1")[0]["rate"]
+    assert best >= 4 * 0.016
+    assert above_at_own_rates("embeddings of 1").high < 0.05
+    assert at_best_rate(RUNS, change="embeddings of 0.02")[0]["rate"] < 0.016
+    assert above_at_own_rates("embeddings of 0.02").low > 0.04
+    for rate in (0.016, 0.032):
+        plain = (optimisation.PLAIN, rate)
+        assert above(("embeddings of 0.02", rate), plain).low > 0, rate
+
+
+def test_no_rate_mends_large_matrices():
+    old = above(("layers times 3", 0.002), (optimisation.PLAIN, 0.002))
+    own = above_at_own_rates("layers times 3")
+    assert (round(old.mean, 1), round(own.mean, 1)) == (0.5, 0.5)
+    assert own.low > 0.3
+
+
+def test_small_batches_win_on_as_many_stories_and_large_ones_in_as_many_steps():
+    few, many_at_once = (
+        above_at_own_rates(f"{size}, as many stories") for size in (4, 64)
+    )
+    assert few.high < 0 < many_at_once.low
+    assert (round(few.mean, 2), round(many_at_once.mean, 1)) == (-0.06, 0.9)
+    few, many_at_once = (
+        above_at_own_rates(f"{size}, as many steps") for size in (4, 64)
+    )
+    assert many_at_once.high < 0 < few.low
+    assert 4 * -many_at_once.mean < few.mean
