@@ -53,9 +53,10 @@ def train_one(settings: many.Settings, **texts: int) -> many.Run:
         run: a dict of the "validation" loss in nats per character, over whole texts;
             of the number of each "step" at which was measured; and of what was found
             there, in a list for each: the loss on the "first" and on the "second" copy
-            (``losses_of_copies``), and by layer and head "prefix_matching",
-            "previous_token", and of the copying matrices the "positive_share" and the
-            "own_rank" (all from ``helpers.models.induction``).
+            (``losses_of_copies``), and by layer and head "prefix_matching" and
+            "previous_token", by layer and two heads "in_two_steps", and of the copying
+            matrices the "positive_share" and the "own_rank" (all from
+            ``helpers.models.induction``).
     """
     count = TEXTS | texts
     tokenizer = CharTokenizer("\n" + ALPHABET)
@@ -121,6 +122,7 @@ class Watch:
             "first": running.rounded(first),
             "second": running.rounded(second),
             "prefix_matching": _places(induction.prefix_matching(model, self.ids)),
+            "in_two_steps": _places(induction.in_two_steps(model, self.ids)),
             "previous_token": _places(induction.previous_token(model, self.ids)),
             "positive_share": [
                 [round(induction.positive_share(one), 3) for one in of] for of in added
@@ -133,9 +135,9 @@ class Watch:
             self.found.setdefault(name, []).append(value)
 
 
-def _places(scores: Tensor) -> list[list[float]]:
-    """Scores (num_layers, H) as a record holds them."""
-    return [[round(score, 3) for score in of_layer] for of_layer in scores.tolist()]
+def _places(scores: Tensor) -> list[Any]:
+    """Scores of any rank, nested as a record holds them."""
+    return scores.double().mul(1000).round().div(1000).tolist()
 
 
 def wanted(record: dict[str, Any]) -> list[many.Settings]:

@@ -59,11 +59,38 @@ def prefix_matching(model: TransformerLM, ids: Tensor) -> Tensor:
         ValueError: ids that the model can't read, or that repeat no character.
     """
     weights, mask = _all_weights(model, ids), after_the_same(ids)
-    asked = mask.any(dim=-1)  # (B, T)
-    if not asked.any():
-        raise ValueError("ids must repeat a character in at least one text")
+    asked = _asked(mask)
     found = (weights * mask[:, None, None]).sum(dim=-1)  # (B, num_layers, H, T)
     return found.permute(0, 3, 1, 2)[asked].mean(dim=0)
+
+
+def in_two_steps(model: TransformerLM, ids: Tensor) -> Tensor:
+    """How much of what came next the last time arrives by way of a third place.
+
+    A head of one layer attends to a place, and a head of the layer before it attends
+    from there to the place that ``prefix_matching`` asks for. The products of the two
+    weights are added up over all places in between. So a model whose layer 2 never
+    looks at the character that it repeats is seen to have read it all the same.
+
+    Args:
+        model: a ``TransformerLM``; it is put into eval mode for the length of the call.
+        ids: (B, T) int64, such as repeated texts.
+
+    Returns:
+        scores: (num_layers - 1, H, H), from 0 to 1: of each layer from the second on,
+            by its head and by that of the layer before it.
+
+    Raises:
+        ValueError: ids that the model can't read, or that repeat no character.
+
+    Source: Abnar and Zuidema 2020, Quantifying Attention Flow in Transformers,
+    section 3 (weights of several layers multiplied), by heads.
+    """
+    weights, mask = _all_weights(model, ids), after_the_same(ids)
+    asked = _asked(mask)
+    later, before = weights[:, 1:, :, None], weights[:, :-1, None]
+    found = ((later @ before) * mask[:, None, None, None]).sum(dim=-1)
+    return found.permute(0, 4, 1, 2, 3)[asked].mean(dim=0)
 
 
 def previous_token(model: TransformerLM, ids: Tensor) -> Tensor:
@@ -236,6 +263,14 @@ def by_hand(vocab_size: int, context_length: int) -> TransformerLM:
         if model.head is not None:
             model.head.weight[:, after] = SURE * torch.eye(V)
     return model
+
+
+def _asked(mask: Tensor) -> Tensor:
+    """The positions (B, T) whose character has occurred before; there must be one."""
+    asked = mask.any(dim=-1)
+    if not asked.any():
+        raise ValueError("ids must repeat a character in at least one text")
+    return asked
 
 
 def _all_weights(model: TransformerLM, ids: Tensor) -> Tensor:

@@ -1,5 +1,6 @@
 """helpers.models.induction and text.repeats: models whose weights are set by hand."""
 
+import itertools
 import random
 import string
 
@@ -114,6 +115,25 @@ def test_untrained_models_look_anywhere(told_twice):
     assert abs(first - second) < 0.1
 
 
+def test_two_steps_are_the_products_of_weights_over_the_places_in_between():
+    model, ids = untrained(), encoded("aabcab", "cabbca")
+    with torch.no_grad():
+        _, weights = model.eval()(ids, return_weights=True)
+    mask = induction.after_the_same(ids)
+    total, positions = torch.zeros(2, 5, 5), 0
+    for b, t in mask.any(dim=-1).nonzero().tolist():
+        positions += 1
+        for layer, one, two in itertools.product(range(2), range(5), range(5)):
+            for place in range(t + 1):
+                reached = weights[layer][b, two, place] * mask[b, t]
+                total[layer, one, two] += (
+                    weights[layer + 1][b, one, t, place] * reached.sum()
+                )
+    scores = induction.in_two_steps(model, ids)
+    torch.testing.assert_close(scores, total / positions)
+    assert induction.in_two_steps(one_layer(torch.zeros(V, V)), ids).numel() == 0
+
+
 def test_each_position_with_a_predecessor_counts_the_same():
     """Equal weights: at t (from 0) the share of marked places is theirs over t + 1."""
     model = one_layer(torch.zeros(V, V))
@@ -222,6 +242,10 @@ def test_training_goes_on_as_it_was(told_twice):
             "ids must repeat a character",
         ),
         (
+            lambda: induction.in_two_steps(untrained(), encoded("abcd")),
+            "ids must repeat a character",
+        ),
+        (
             lambda: induction.previous_token(untrained(), encoded("")),
             r"T of at least 2, got \(1, 1\)",
         ),
@@ -262,6 +286,7 @@ def test_a_short_run_watches_the_heads():
     assert 2.5 < run["validation"] < 4.5
     for name in ("prefix_matching", "previous_token", "positive_share", "own_rank"):
         assert torch.tensor(run[name]).shape == (2, 2, 4)
+    assert torch.tensor(run["in_two_steps"]).shape == (2, 1, 4, 4)
     assert run["prefix_matching"][0] != run["prefix_matching"][1]
 
 
