@@ -1,4 +1,4 @@
-"""Mistakes about an excess that are made with its logarithms."""
+"""Mistakes about an excess that are made with its logarithms, or without."""
 
 import math
 import sys
@@ -38,6 +38,10 @@ BASE = (
     "logarithms of the difference must be natural ones, as log_q is."
 )
 ONE_LOGARITHM = "ln(p/q) = ln p - ln q, where log_q is ln q. "
+RATIO = (
+    "A loss is a difference of two logarithms, ln(p/q) = ln p - ln q. A difference of "
+    "probabilities is no loss in nats."
+)
 SOFTMAX = (
     "Softmax takes logits or logarithms of probabilities. exp(log_q) holds "
     "probabilities already, and softmax would make them nearly equal."
@@ -160,6 +164,11 @@ MISTAKES = (
         (kept, underflowing(kept)),
     ),
     *along(
+        "a sum of the two logarithms",
+        lambda log_q, p: (p * (p.log() + log_q)).sum(),
+        "The logarithm of a quotient is a difference: ln(p/q) = ln p - ln q.",
+    ),
+    *along(
         "a quotient of the two logarithms",
         lambda log_q, p: (p * p.log() / log_q).sum(),
         "The logarithm of a quotient is a difference: ln(p/q) = ln p - ln q.",
@@ -185,6 +194,15 @@ MISTAKES = (
         "Each character costs its own logarithm: take ln(p/q) of each first, then the "
         "mean with the weights p.",
         (whole,),
+    ),
+    *(
+        Mistake(f"{name} of p and q", function, RATIO)
+        for name, function in {
+            "the distance": lambda log_q, p: (p - log_q.exp()).abs().sum(),
+            "half the distance": lambda log_q, p: (p - log_q.exp()).abs().sum() / 2,
+            "a squared difference": lambda log_q, p: (p - log_q.exp()).square().sum(),
+            "a weighed difference": lambda log_q, p: (p * (p - log_q.exp())).sum(),
+        }.items()
     ),
     *along(
         "an excess put through exp",

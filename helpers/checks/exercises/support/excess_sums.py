@@ -1,5 +1,7 @@
 """Mistakes about an excess that are made in what is added up, and with what weight."""
 
+import math
+
 import torch
 
 from helpers.checks.cases import Mistake
@@ -33,10 +35,6 @@ OTHERS = (
 SIGNS = (
     "Where q is above p, the model gains. These gains must be taken off, or an error "
     "is counted twice: once where q is too low, once where it is too high."
-)
-RATIO = (
-    "A loss is a difference of two logarithms, ln(p/q) = ln p - ln q. A difference of "
-    "probabilities is no loss in nats."
 )
 ADD_UP = "One number is asked for: add the characters' parts up."
 
@@ -132,9 +130,22 @@ MISTAKES = (
         "A model can be as unsure as the grammar, and of other characters. Its loss is "
         "minus the sum of p ln q: weighed by p, not by q.",
     ),
+    *(
+        Mistake(
+            "an even guess's loss taken off",
+            lambda log_q, p, of=of: -(p * log_q).sum() - math.log(of(p)),
+            "The best guess knows the chances, which needn't be even. " + ENTROPY,
+        )
+        for of in (len, torch.count_nonzero)
+    ),
     *along(
         "a bracket that is missing behind p",
         lambda log_q, p: (p * p.log() - log_q).sum(),
+        "p weighs both logarithms: p (ln p - ln q).",
+    ),
+    *along(
+        "a weighed ln q beside a bare ln p",
+        lambda log_q, p: (p.log() - p * log_q).sum(),
         "p weighs both logarithms: p (ln p - ln q).",
     ),
     *along(
@@ -220,15 +231,6 @@ MISTAKES = (
         "a sum without its negative parts",
         lambda log_q, p: parts(log_q, p).clamp(min=0).sum(),
         SIGNS,
-    ),
-    *(
-        Mistake(f"{name} of p and q", function, RATIO)
-        for name, function in {
-            "the distance": lambda log_q, p: (p - log_q.exp()).abs().sum(),
-            "half the distance": lambda log_q, p: (p - log_q.exp()).abs().sum() / 2,
-            "a squared difference": lambda log_q, p: (p - log_q.exp()).square().sum(),
-            "a weighed difference": lambda log_q, p: (p * (p - log_q.exp())).sum(),
-        }.items()
     ),
     *along(
         "q divided among the characters that may come",

@@ -209,6 +209,16 @@ MEANS = (
         FEATURES + " Padding doesn't count.",
     ),
     (
+        "one number for all heads",
+        lambda *run: of_all_heads(*run).mean(),
+        FEATURES + " " + ONE_HEAD,
+    ),
+    (
+        "one number for all heads, padding counted in",
+        lambda contexts, head, real: contexts.mean(),
+        FEATURES + " " + ONE_HEAD + " Padding doesn't count.",
+    ),
+    (
         "a mean over the width",
         lambda contexts, head, real: contexts[:, head].mean(dim=-1, keepdim=True),
         FEATURES,
