@@ -6,6 +6,7 @@ import math
 import pytest
 import torch
 
+from helpers import checks
 from helpers.models.switches import silenced
 from helpers.recorded import story_model
 from helpers.text import corpus, excess, probes
@@ -243,6 +244,16 @@ def test_a_story_character_by_character(told):
         assert each.found[:, DECISIONS.index("quote")].nonzero().flatten().tolist() == (
             quotes
         )
+
+
+def test_the_exercise_asks_for_what_a_character_loses(told):
+    _, truth = told
+    p = truth.log_probabilities[7].exp()
+    generator = torch.Generator().manual_seed(0)
+    log_q = torch.randn(p.shape, generator=generator).double().log_softmax(1)
+    lost = truth.by_character(7, log_q).expected.sum(dim=1)
+    asked = torch.stack(list(map(checks.excess_nats.reference, log_q, p)))
+    torch.testing.assert_close(asked, lost)
 
 
 def test_stories_of_any_number_are_computed_alike(told, monkeypatch):

@@ -9,6 +9,7 @@ import torch
 
 from experiments import induction as experiment
 from experiments import sweeps
+from helpers import checks
 from helpers.models import induction
 from helpers.models.language_model import TransformerLM
 from helpers.models.transformer_block import TransformerConfig
@@ -141,6 +142,19 @@ def test_each_position_with_a_predecessor_counts_the_same():
     assert score.item() == pytest.approx((1 / 3 + 2 / 4) / 2)
     score = induction.previous_token(model, encoded("abcd"))
     assert score.item() == pytest.approx((1 / 2 + 1 / 3 + 1 / 4 + 1 / 5) / 4)
+
+
+def test_the_exercise_asks_for_prefix_matching(told_twice):
+    """Where no character occurs twice in a copy, counting positions is enough."""
+    model = untrained()
+    with torch.no_grad():
+        _, weights = model(told_twice, return_weights=True)
+    asked = [
+        [checks.prefix_matching_score.reference(text, N) for text in layer]
+        for layer in weights
+    ]
+    asked = torch.stack([torch.stack(layer).mean(dim=0) for layer in asked])
+    torch.testing.assert_close(asked, induction.prefix_matching(model, told_twice))
 
 
 def test_losses_leave_out_the_first_character_of_a_copy():

@@ -5,6 +5,7 @@ import itertools
 import pytest
 import torch
 
+from helpers import checks
 from helpers.models import induction
 from helpers.models.language_model import TransformerLM
 from helpers.models.patching import KINDS, Part, PathPatched, replaced, watched
@@ -129,6 +130,19 @@ def test_a_head_of_a_part_is_replaced_and_no_other(model, ids):
         assert torch.equal(given[Part(kind, 1, 1)], instead.expand(B, T, D))
         for head in (0, 2):
             assert torch.equal(given[Part(kind, 1, head)], before[Part(kind, 1, head)])
+
+
+def test_the_exercise_asks_for_what_a_run_with_a_mean_gives(model, ids):
+    real = torch.arange(T) < torch.tensor([T, T - 2])[:, None]
+    whole, head = Part("context", 1), Part("context", 1, 2)
+    with watched(model, [whole, head]) as given:
+        model(ids)
+    contexts = given[whole].unflatten(-1, (H, D)).transpose(1, 2)
+    asked = checks.replace_head_by_mean.reference(contexts, 2, real)
+    instead = {head: given[head][real].mean(dim=0)}
+    with replaced(model, instead), watched(model, [whole]) as given:
+        model(ids)
+    assert torch.equal(asked.transpose(1, 2).flatten(2), given[whole])
 
 
 @pytest.mark.parametrize("part", [Part("stream", 0), Part("mlp", 1), Part("keys", 0)])

@@ -40,6 +40,9 @@ NAMES = (
     "learning_rate",
     "clip_gradients",
     "mean_gradient",
+    "excess_nats",
+    "replace_head_by_mean",
+    "prefix_matching_score",
     "softmax_backward",
     "attention_backward",
 )
