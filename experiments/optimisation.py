@@ -39,8 +39,8 @@ PARTS: dict[str, dict[str, Any]] = {
 FIRST_WEIGHTS: dict[str, dict[str, float]] = {
     "embeddings of 1": {"embeddings": 10.0},
     "embeddings of 0.02": {"embeddings": 0.2},
-    "layers times 3": {"layers": 3.0},
-    "layers by 3": {"layers": 1 / 3},
+    "layers × 3": {"layers": 3.0},
+    "layers / 3": {"layers": 1 / 3},
 }
 LONGEST = "64, as many steps"  # a run takes four times as long as others
 # Stories in a batch, and how many times as many steps: either as many stories are seen,

@@ -1,5 +1,6 @@
 """experiments.optimisation: what is changed, what is wanted, what is measured."""
 
+import itertools
 import math
 import statistics
 
@@ -290,8 +291,8 @@ def test_large_embeddings_need_a_high_rate_and_small_ones_bear_none():
 
 
 def test_no_rate_mends_large_matrices():
-    old = above(("layers times 3", 0.002), (optimisation.PLAIN, 0.002))
-    own = above_at_own_rates("layers times 3")
+    old = above(("layers × 3", 0.002), (optimisation.PLAIN, 0.002))
+    own = above_at_own_rates("layers × 3")
     assert (round(old.mean, 1), round(own.mean, 1)) == (0.5, 0.5)
     assert own.low > 0.3
 
@@ -307,3 +308,15 @@ def test_small_batches_win_on_as_many_stories_and_large_ones_in_as_many_steps():
     )
     assert many_at_once.high < 0 < few.low
     assert 4 * -many_at_once.mean < few.mean
+
+
+def test_four_times_the_batch_leaves_a_fifth_of_the_loss_above_the_floor():
+    floor = LittleWorld().floor
+    left = [
+        statistics.fmean(run["test"] for run in at_best_rate(RUNS, change=change))
+        - floor
+        for change in ("4, as many steps", optimisation.PLAIN, "64, as many steps")
+    ]
+    assert [round(one, 2) for one in left] == [0.64, 0.11, 0.02]
+    for more, less in itertools.pairwise(left):
+        assert 0.15 < less / more < 0.25
