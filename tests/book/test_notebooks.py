@@ -34,6 +34,7 @@ WITH_FOLDED_ANSWERS = {
     "07_cross_attention",
     "08_char_language_model",
     "10_training",
+    "11_inside_the_heads",
     "backward_by_hand",
 }
 READING = "<details><summary>What the answer says</summary>\n\n"
