@@ -13,6 +13,16 @@ from helpers.checks.comparing import Difference, describe, sort_of
 
 WIDTH = 80
 MOST_OF_AN_ERROR = 300
+# By what of an argument a function has changed: see Outcome.changed.
+_CHANGED = {
+    "tensor": "its argument {}. Whoever calls it keeps that tensor: work on a copy.",
+    "list": "its argument {}. Whoever calls it keeps that list: build a new one.",
+    "tensors in a list": (
+        "the tensors in its argument {}. Whoever calls it keeps them, and a copy of "
+        "the list holds the same tensors: work on a clone() of each."
+    ),
+    "object": "its argument {}. Whoever calls it keeps it: work on a copy.",
+}
 
 
 @dataclass(frozen=True)
@@ -109,7 +119,11 @@ def right(
     harm = _harm(outcomes)
     if harm:
         lines = [f"✗ {title}: the results are right, but {one}" for one in harm]
-        return _verdict(exercise, "side effect", [*lines, *_notes(outcomes)])
+        pairs = zip(cases, outcomes, strict=True)
+        case = next(case for case, outcome in pairs if _harm([outcome]))
+        lines += [f"  Smallest input that shows it: {case.name}", *_arguments(case)]
+        lines += _notes(outcomes)
+        return _verdict(exercise, "side effect", lines, case=case.name)
     lines = [
         f"✓ {title}: right.",
         f"  {len(cases)} inputs: {'; '.join(case.name for case in cases)}.",
@@ -214,17 +228,28 @@ def _failure(outcome: Outcome, found: Difference | BaseException) -> list[str]:
         where = [f"    in {outcome.where}"] if outcome.where else []
         kind = type(found).__name__
         message = " ".join(str(found).split())
-        lines = textwrap.wrap(f"{kind}: {message[:MOST_OF_AN_ERROR]}", WIDTH - 4)
+        text = f"{kind}: {message[:MOST_OF_AN_ERROR]}" if message else kind
+        lines = textwrap.wrap(text, WIDTH - 4)
         return [*(f"    {line}" for line in lines), *where]
     part = f" ({found.part})" if found.part else ""
     yours, expected = (
         describe(one, found.index) for one in (found.yours, found.expected)
     )
     lines = _labelled(f"yours{part}", yours) + _labelled(f"expected{part}", expected)
-    if yours == expected and found.index is not None:
-        off = found.yours[found.index].double() - found.expected[found.index].double()
-        lines.append(f"    They differ by {abs(off):.1e}, more than float32 rounds.")
+    if found.kind == "values" and yours == expected:
+        lines += _by_how_much(found)
     return lines
+
+
+def _by_how_much(found: Difference) -> list[str]:
+    """How far two numbers are apart that look the same; nothing on other values."""
+    numbers = [found.yours, found.expected]
+    if found.index is not None:
+        numbers = [one[found.index].double().item() for one in numbers]
+    if not all(isinstance(one, float) for one in numbers):
+        return []
+    off = abs(numbers[0] - numbers[1])
+    return [f"    They differ by {off:.1e}, more than float32 rounds."]
 
 
 def _wrapped(line: str) -> str:
@@ -236,12 +261,16 @@ def _wrapped(line: str) -> str:
 
 def _harm(outcomes: Sequence[Outcome]) -> list[str]:
     """What the calls left behind that a caller would suffer from."""
-    changed = sorted({name for outcome in outcomes for name in outcome.changed})
-    lines = []
-    if changed:
+    changed = {name: part for one in outcomes for name, part in one.changed.items()}
+    lines = [
+        f"the function changes {_CHANGED[part].format(name)}"
+        for name, part in sorted(changed.items())
+    ]
+    for name in sorted({name for outcome in outcomes for name in outcome.shared}):
         lines.append(
-            f"the function changes its argument {', '.join(changed)}. "
-            "Whoever calls it keeps that tensor: work on a copy."
+            f"the function returns tensors of its argument {name}, not new ones. "
+            "Whoever changes the result changes the argument, too. clone() makes a new "
+            "tensor; a view and detach() don't."
         )
     if any(outcome.reseeded for outcome in outcomes):
         lines.append(
