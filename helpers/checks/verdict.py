@@ -266,7 +266,8 @@ def _harm(outcomes: Sequence[Outcome]) -> list[str]:
         f"the function changes {_CHANGED[part].format(name)}"
         for name, part in sorted(changed.items())
     ]
-    for name in sorted({name for outcome in outcomes for name in outcome.shared}):
+    shared = {name for outcome in outcomes for name in outcome.shared}
+    for name in sorted(shared - changed.keys()):  # the same clone() cures both
         lines.append(
             f"the function returns tensors of its argument {name}, not new ones. "
             "Whoever changes the result changes the argument, too. clone() makes a new "

@@ -238,6 +238,28 @@ def numbers_added_up(gradients, longest):
     return [gradient / (length / longest).clamp(min=1.0) for gradient in gradients]
 
 
+def sums_squared(gradients, longest):
+    length = sum(gradient.sum() ** 2 for gradient in gradients) ** 0.5
+    return [gradient / (length / longest).clamp(min=1.0) for gradient in gradients]
+
+
+def root_of_lengths(gradients, longest):
+    length = sum(gradient.norm() for gradient in gradients).sqrt()
+    return [gradient / (length / longest).clamp(min=1.0) for gradient in gradients]
+
+
+def pytorchs_own(gradients, longest):
+    nn.utils.clip_grad_norm_(gradients, longest)
+    return [gradient.clone() for gradient in gradients]
+
+
+def quotient_compared(gradients, longest):
+    quotient = all_together(gradients) / longest
+    if quotient > longest:
+        return [gradient / quotient for gradient in gradients]
+    return [gradient.clone() for gradient in gradients]
+
+
 def means_of_squares(gradients, longest):
     length = sum((gradient**2).mean() for gradient in gradients).sqrt()
     return [gradient / (length / longest).clamp(min=1.0) for gradient in gradients]
@@ -356,6 +378,10 @@ WRONG = [
     (overwritten, "the length of the last tensor"),
     (in_one_loop, "a length that grows from tensor to tensor"),
     (numbers_added_up, "the sum of the numbers as the length"),
+    (sums_squared, "the sum of the numbers as the length"),
+    (root_of_lengths, "the root of the tensors' lengths"),
+    (pytorchs_own, "a function that clips nothing"),
+    (quotient_compared, None),
     (means_of_squares, "the mean of the squares in place of their sum"),
     (always_to_one, "gradients divided by their length, short ones too"),
     (always_to_one_by_a_number, "gradients divided by their length, short ones too"),

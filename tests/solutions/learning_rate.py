@@ -412,6 +412,12 @@ def halves_and_adds(step, steps, warmup_steps, highest):
 
 
 @behind_it
+def halves_the_one(step, steps, warmup_steps, highest):
+    x = (step - 1 - warmup_steps) / (steps - warmup_steps)
+    return highest * (0.5 * 1 + math.cos(math.pi * x))
+
+
+@behind_it
 def adds_nothing(step, steps, warmup_steps, highest):
     x = (step - 1 - warmup_steps) / (steps - warmup_steps)
     return 0.5 * highest * math.cos(math.pi * x)
@@ -526,6 +532,10 @@ def a_curve_upwards(step, steps, warmup_steps, highest):
     return in_two_parts(step, steps, warmup_steps, highest)
 
 
+def never_below_a_thousandth(step, steps, warmup_steps, highest):
+    return max(1e-3, in_two_parts(step, steps, warmup_steps, highest))
+
+
 @in_the_warm_up
 def to_the_power(step, steps, warmup_steps, highest):
     return (step / warmup_steps) ** highest
@@ -615,6 +625,7 @@ WRONG = [
     (still_to_come, "a cosine of the steps that are left"),
     (halves_the_cosine, "a wave of which only the cosine is halved"),
     (halves_and_adds, "a wave of which only the cosine is halved"),
+    (halves_the_one, "a wave of which only the 1 is halved"),
     (adds_nothing, "half a cosine without its 1"),
     (all_the_way_round, "a whole wave"),
     (in_degrees, "a cosine of degrees"),
@@ -635,6 +646,7 @@ WRONG = [
     (four_places, "a rate that is rounded"),
     (as_an_int, "a rate that is rounded"),
     (a_curve_upwards, None),
+    (never_below_a_thousandth, None),
     (to_the_power, None),
     (by_both, None),
     (four_of_them, None),

@@ -236,6 +236,13 @@ def by_the_mean_count(gradients, counts):
     return sum(g * (n / usual) for g, n in zip(gradients, counts, strict=True))
 
 
+def shares_divided(gradients, counts):
+    everything = sum(counts)
+    shares = [n / everything for n in counts]
+    total = sum(g * share for g, share in zip(gradients, shares, strict=True))
+    return total / everything
+
+
 def one_at_least(gradients, counts):
     weights = torch.tensor(counts, dtype=torch.float32).clamp(min=1)
     return torch.tensordot(weights / weights.sum(), torch.stack(gradients), dims=1)
@@ -325,6 +332,7 @@ WRONG = [
     (by_the_first, "a weighted sum divided by the first part's characters"),
     (by_the_last, "a weighted sum divided by the last part's characters"),
     (by_the_mean_count, "a weighted sum divided by the mean number of characters"),
+    (shares_divided, "a weighted sum divided by all characters twice"),
     (one_at_least, "an empty part that counts as one character"),
     (
         divided_and_added,

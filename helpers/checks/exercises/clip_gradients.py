@@ -28,11 +28,10 @@ def _gradients():
         case("a vector and a matrix", [1.0, 2.0], [[0.0, 4.0], [-2.0, 0.0]]),
         case("a longest length of 2", [3.0], [4.0], longest=2.0),
         case("a longest length of 2, short", [0.9], [1.2], longest=2.0),
-        # Of these two, the squares lie on the other side of the longest length, or of
-        # 1, than the lengths do.
+        # Squares tell otherwise here, that of the length or of the longest length.
         case("a longest length of 3, half of it", [0.9], [1.2], longest=3.0),
         case("a little above a longest length of a half", [0.36], [0.48], longest=0.5),
-        case("a longest length of a half, short", [0.06], [-0.08], longest=0.5),
+        case("a longest length of a half, short", [0.18], [-0.24], longest=0.5),
         case("nothing but zeros", [0.0, 0.0], [[0.0]]),
         case("numbers in the thousands", 1000 * large, 1000 * large[0], longest=3.0),
     ]

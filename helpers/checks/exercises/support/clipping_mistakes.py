@@ -180,6 +180,12 @@ WHICH_LENGTH = (
         "the squares of all numbers, then take one root.",
     ),
     Mistake(
+        "the root of the tensors' lengths",
+        shorten(lambda gradients: math.sqrt(sum(map(_norm, gradients)))),
+        "What is to be added up under the root is squares: those of all numbers, or "
+        "of the tensors' lengths.",
+    ),
+    Mistake(
         "the mean length of the tensors",
         shorten(lambda gradients: sum(map(_norm, gradients)) / len(gradients)),
         _ALL_COUNT,
@@ -222,6 +228,16 @@ WHICH_LENGTH = (
         shorten(lambda gradients: abs(sum(float(one.sum()) for one in gradients))),
         "There positive and negative numbers cancel. Square each number before you "
         "add.",
+    ),
+    Mistake(
+        "the sum of the numbers as the length",
+        shorten(
+            lambda gradients: math.sqrt(
+                sum(float(one.sum().square()) for one in gradients)
+            )
+        ),
+        "You square a tensor's sum, in which positive and negative numbers cancel. "
+        "Square each number before you add.",
     ),
     Mistake(
         "the largest number as the length",
@@ -339,9 +355,9 @@ WHICH_FACTOR = (
     Mistake(
         "a function that clips nothing",
         lambda gradients, longest: scaled(gradients, 1.0),
-        "The gradients come out as they went in. If your loop assigns to its own "
-        "variable, that changes nothing in the list: collect the new tensors in "
-        "another list.",
+        "The gradients come out as they went in. What a loop assigns to its own "
+        "variable gets into no list, and clip_grad_norm_() looks for the .grad of "
+        "parameters: put the new tensors into a list of your own.",
     ),
     *_with_zeros(
         "a clip that fails where nothing is to be learned",

@@ -162,6 +162,12 @@ HOW_IT_FALLS = (
         f"{_ONLY_THE_COSINE} Then all of it is multiplied by highest, too.",
     ),
     Mistake(
+        "a wave of which only the 1 is halved",
+        falls(lambda done: 1 / 2 + math.cos(math.pi * done)),
+        "Half of 1, and all of the cosine: the rate goes from one and a half down to "
+        "minus a half. Put 1 + cos into parentheses.",
+    ),
+    Mistake(
         "half a cosine without its 1",
         falls(lambda done: math.cos(math.pi * done) / 2),
         "It goes from a half down to minus a half. Add 1 to the cosine before you "

@@ -269,6 +269,12 @@ WHAT_THEY_WEIGH = (
         "number of parts doesn't come into it.",
     ),
     Mistake(
+        "a weighted sum divided by all characters twice",
+        weighted(itself, lambda counts: sum(counts) ** 2),
+        "Divided by the number of all characters, the sum is a mean already. Shares "
+        "of all characters, which sum to 1, need no further division.",
+    ),
+    Mistake(
         "an empty part that counts as one character",
         weighted(itself, _at_least_one),
         "A part without a character has the weight 0, and adds nothing to the number "
