@@ -10,19 +10,10 @@ import torch
 from helpers.checks.calling import Outcome
 from helpers.checks.cases import Case, Mistake
 from helpers.checks.comparing import Difference, describe, sort_of
+from helpers.checks.harm import harm_of
 
 WIDTH = 80
 MOST_OF_AN_ERROR = 300
-# By what of an argument a function has changed: see Outcome.changed.
-_CHANGED = {
-    "tensor": "its argument {}. Whoever calls it keeps that tensor: work on a copy.",
-    "list": "its argument {}. Whoever calls it keeps that list: build a new one.",
-    "tensors in a list": (
-        "the tensors in its argument {}. Whoever calls it keeps them, and a copy of "
-        "the list holds the same tensors: work on a clone() of each."
-    ),
-    "object": "its argument {}. Whoever calls it keeps it: work on a copy.",
-}
 
 
 @dataclass(frozen=True)
@@ -116,11 +107,11 @@ def right(
         known: how many known mistakes there are.
         outcomes: of the calls.
     """
-    harm = _harm(outcomes)
+    harm = harm_of(outcomes)
     if harm:
         lines = [f"✗ {title}: the results are right, but {one}" for one in harm]
         pairs = zip(cases, outcomes, strict=True)
-        case = next(case for case, outcome in pairs if _harm([outcome]))
+        case = next(case for case, outcome in pairs if harm_of([outcome]))
         lines += [f"  Smallest input that shows it: {case.name}", *_arguments(case)]
         lines += _notes(outcomes)
         return _verdict(exercise, "side effect", lines, case=case.name)
@@ -168,7 +159,7 @@ def wrong(
     if passed:
         lines.append(f"  Right on {passed} of {passed + len(failures)} inputs.")
     outcomes = [one for _, one, _ in failures]
-    lines += [f"  Besides, {line}" for line in _harm(outcomes)]
+    lines += [f"  Besides, {line}" for line in harm_of(outcomes)]
     return _verdict(exercise, kind, [*lines, *_notes(outcomes)], **details)
 
 
@@ -257,28 +248,6 @@ def _wrapped(line: str) -> str:
     if line.startswith("    "):
         return line
     return textwrap.fill(line, WIDTH, subsequent_indent="  ", break_long_words=False)
-
-
-def _harm(outcomes: Sequence[Outcome]) -> list[str]:
-    """What the calls left behind that a caller would suffer from."""
-    changed = {name: part for one in outcomes for name, part in one.changed.items()}
-    lines = [
-        f"the function changes {_CHANGED[part].format(name)}"
-        for name, part in sorted(changed.items())
-    ]
-    shared = {name for outcome in outcomes for name in outcome.shared}
-    for name in sorted(shared - changed.keys()):  # the same clone() cures both
-        lines.append(
-            f"the function returns tensors of its argument {name}, not new ones. "
-            "Whoever changes the result changes the argument, too. clone() makes a new "
-            "tensor; a view and detach() don't."
-        )
-    if any(outcome.reseeded for outcome in outcomes):
-        lines.append(
-            "the function sets PyTorch's seed. Every later random number of the "
-            "caller would repeat: leave the seed to the caller."
-        )
-    return lines
 
 
 def _notes(outcomes: Sequence[Outcome]) -> list[str]:

@@ -7,9 +7,8 @@ from helpers.checks.exercise import Exercise
 from helpers.checks.exercises.support.clipping_mistakes import (
     WHICH_FACTOR,
     WHICH_LENGTH,
-    length_of,
-    shorten,
 )
+from helpers.checks.exercises.support.clips import length_of, shorten
 
 
 def _gradients():

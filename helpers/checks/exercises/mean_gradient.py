@@ -7,9 +7,8 @@ from helpers.checks.exercise import Exercise
 from helpers.checks.exercises.support.mistakes_with_parts import (
     HOW_THEY_ADD_UP,
     WHAT_THEY_WEIGH,
-    itself,
-    weighted,
 )
+from helpers.checks.exercises.support.sums_of_parts import itself, weighted
 
 
 def _parts():

@@ -2,50 +2,19 @@
 
 import math
 
-import torch
-
 from helpers.checks.cases import Mistake
-
-
-def length_of(gradients):
-    """The length of all numbers together."""
-    return math.sqrt(sum(float(one.square().sum()) for one in gradients))
-
-
-def scaled(gradients, scale):
-    """New tensors, all times one factor."""
-    return [scale * one for one in gradients]
-
-
-def shorten(length_of):
-    """Clip by another length, a function of all gradients."""
-
-    def clip(gradients, longest):
-        length = length_of(gradients)
-        scale = longest / length if length > longest else 1.0
-        return scaled(gradients, scale)
-
-    return clip
-
-
-def _norm(gradient):
-    return length_of([gradient])
-
-
-def _count(gradients):
-    return sum(one.numel() for one in gradients)
-
-
-def _where(scale_of, too_long=lambda longest, length: length > longest):
-    """Scale by a function of the longest and the length, where that is too long."""
-
-    def clip(gradients, longest):
-        length = length_of(gradients)
-        if length == 0 or not too_long(longest, length):
-            return scaled(gradients, 1.0)
-        return scaled(gradients, scale_of(longest, length))
-
-    return clip
+from helpers.checks.exercises.support.clips import (
+    by_a_growing_length,
+    count,
+    each_alone,
+    each_row,
+    each_to_longest,
+    length_of,
+    norm,
+    scaled,
+    shorten,
+    where,
+)
 
 
 def _with_zeros(name, function, why):
@@ -80,42 +49,11 @@ def _to_one(longest, length):
     return 1 / length
 
 
-def _each_alone(gradients, longest):
-    return [shorten(length_of)([one], longest)[0] for one in gradients]
-
-
-def _each_to_longest(gradients, longest):
-    lengths = [_norm(one) or 1.0 for one in gradients]
-    return [
-        longest / length * one for one, length in zip(gradients, lengths, strict=True)
-    ]
-
-
-def _each_row(gradients, longest):
-    lengths = [one.norm(dim=-1, keepdim=True) for one in gradients]
-    return [
-        torch.where(length > longest, longest / length * one, one)
-        for one, length in zip(gradients, lengths, strict=True)
-    ]
-
-
-def _growing_length(gradients, longest):
-    """Each tensor by the length of those up to it."""
-    return [
-        shorten(lambda _, seen=seen: length_of(gradients[:seen]))([one], longest)[0]
-        for seen, one in enumerate(gradients, start=1)
-    ]
-
-
 _ONE_FACTOR = (
     "There is one length, that of all numbers of all tensors together, and one factor "
     "for all."
 )
 _ALL_COUNT = "All numbers of all tensors count: add all squares, then take the root."
-_COMPARED_SQUARE = (
-    "The length is the root of the sum of the squares. Take it before you compare, and "
-    "before you divide."
-)
 _UPSIDE_DOWN = (
     "It makes long gradients longer still, or short ones shorter. The factor is "
     "longest / length."
@@ -133,17 +71,17 @@ _MEANS = (
 WHICH_LENGTH = (
     Mistake(
         "each tensor clipped alone",
-        _each_alone,
+        each_alone,
         "So the long ones are shortened, the short ones are not, and the step turns "
         "into another direction. There is one length, that of all numbers together, "
         "and one factor for all tensors.",
     ),
     *_with_zeros(
         "each tensor brought to the longest length alone",
-        _each_to_longest,
+        each_to_longest,
         f"{_ONE_FACTOR} And it is 1 where they are short enough.",
     ),
-    Mistake("each row clipped alone", _each_row, _ONE_FACTOR),
+    Mistake("each row clipped alone", each_row, _ONE_FACTOR),
     Mistake(
         "each number cut off at ±longest",
         lambda gradients, longest: [one.clamp(-longest, longest) for one in gradients],
@@ -163,31 +101,31 @@ WHICH_LENGTH = (
     ),
     Mistake(
         "the square of the length compared with longest",
-        _where(_to_longest, lambda longest, length: length**2 > longest),
+        where(_to_longest, lambda longest, length: length**2 > longest),
         "The factor is right, but what you compare with longest is the sum of the "
         "squares: take the root first.",
     ),
     Mistake(
         "the square of the length as what is divided by",
-        _where(lambda longest, length: longest / length**2),
+        where(lambda longest, length: longest / length**2),
         "The comparison is right, but the factor is divided by the sum of the squares: "
         "take the root first.",
     ),
     Mistake(
         "the lengths of the tensors added up",
-        shorten(lambda gradients: sum(map(_norm, gradients))),
+        shorten(lambda gradients: sum(map(norm, gradients))),
         "Lengths of parts that stand at right angles don't add up: 3 and 4 make 5. Add "
         "the squares of all numbers, then take one root.",
     ),
     Mistake(
         "the root of the tensors' lengths",
-        shorten(lambda gradients: math.sqrt(sum(map(_norm, gradients)))),
+        shorten(lambda gradients: math.sqrt(sum(map(norm, gradients)))),
         "What is to be added up under the root is squares: those of all numbers, or "
         "of the tensors' lengths.",
     ),
     Mistake(
         "the mean length of the tensors",
-        shorten(lambda gradients: sum(map(_norm, gradients)) / len(gradients)),
+        shorten(lambda gradients: sum(map(norm, gradients)) / len(gradients)),
         _ALL_COUNT,
     ),
     Mistake(
@@ -198,23 +136,23 @@ WHICH_LENGTH = (
     ),
     Mistake(
         "the length of the longest tensor",
-        shorten(lambda gradients: max(map(_norm, gradients))),
+        shorten(lambda gradients: max(map(norm, gradients))),
         _ALL_COUNT,
     ),
     Mistake(
         "the length of the first tensor",
-        shorten(lambda gradients: _norm(gradients[0])),
+        shorten(lambda gradients: norm(gradients[0])),
         _ALL_COUNT,
     ),
     Mistake(
         "the length of the last tensor",
-        shorten(lambda gradients: _norm(gradients[-1])),
+        shorten(lambda gradients: norm(gradients[-1])),
         "Only the last tensor's squares are left in your length. Add each tensor's to "
         "those before, with +=, then take the root.",
     ),
     Mistake(
         "a length that grows from tensor to tensor",
-        _growing_length,
+        by_a_growing_length,
         "You clip each tensor before the next ones are counted. It takes two loops: "
         "the first for the length of all, the second for one factor times each.",
     ),
@@ -246,7 +184,7 @@ WHICH_LENGTH = (
     ),
     Mistake(
         "the mean of the squares in place of their sum",
-        shorten(lambda gradients: length_of(gradients) / math.sqrt(_count(gradients))),
+        shorten(lambda gradients: length_of(gradients) / math.sqrt(count(gradients))),
         _MEANS,
     ),
     Mistake(
@@ -263,83 +201,83 @@ WHICH_LENGTH = (
 WHICH_FACTOR = (
     *_with_zeros(
         "gradients brought to the longest length, short ones too",
-        _where(_to_longest, _always),
+        where(_to_longest, _always),
         "A gradient that is short enough stays as it is: near a minimum the steps are "
         "to become small. Compare the length with longest first.",
     ),
     Mistake(
         "a length that is compared with 1",
-        _where(_to_longest, lambda longest, length: length > 1),
+        where(_to_longest, lambda longest, length: length > 1),
         "Whether the gradients are too long is a question of longest, which may be "
         "another number than 1.",
     ),
     *_with_zeros(
         "short gradients made longer, and long ones left",
-        _where(_to_longest, lambda longest, length: length < longest),
+        where(_to_longest, lambda longest, length: length < longest),
         "The comparison is turned round: scale where the length is above longest. The "
         "factor is at most 1: min, not max.",
     ),
     Mistake(
         "gradients divided by their length",
-        _where(_to_one),
+        where(_to_one),
         "That makes the length 1. It is to become longest.",
     ),
     *_with_zeros(
         "gradients divided by their length, short ones too",
-        _where(_to_one, _always),
+        where(_to_one, _always),
         "So the length is always 1. Where it is above longest, it is to become "
         "longest; where it is not, all numbers stay as they are.",
     ),
     Mistake(
         "gradients that are at most 1 long, whatever longest is",
-        _where(_to_one, lambda longest, length: length > 1),
+        where(_to_one, lambda longest, length: length > 1),
         "The longest that they may be is longest, which may be another number than 1: "
         "compare with it, and multiply by it.",
     ),
     Mistake(
         "the factor turned upside down",
-        _where(lambda longest, length: length / longest),
+        where(lambda longest, length: length / longest),
         _UPSIDE_DOWN,
     ),
     Mistake(
         "the factor turned upside down",
-        _where(lambda longest, length: length / longest, _always),
+        where(lambda longest, length: length / longest, _always),
         _UPSIDE_DOWN,
     ),
     Mistake(
         "the factor turned upside down",
-        _where(lambda longest, length: min(1, length / longest), _always),
+        where(lambda longest, length: min(1, length / longest), _always),
         _UPSIDE_DOWN,
     ),
     Mistake(
         "the square of the factor",
-        _where(lambda longest, length: (longest / length) ** 2),
+        where(lambda longest, length: (longest / length) ** 2),
         "The length becomes as many times shorter as the factor says: longest / "
         "length, without a square.",
     ),
     Mistake(
         "gradients divided by longest",
-        _where(lambda longest, length: 1 / longest),
+        where(lambda longest, length: 1 / longest),
         _NOT_LONGEST,
     ),
     Mistake(
         "gradients divided by longest",
-        _where(lambda longest, length: 1 / longest, _always),
+        where(lambda longest, length: 1 / longest, _always),
         f"{_NOT_LONGEST} It is 1 where they are short enough.",
     ),
     Mistake(
         "gradients multiplied by longest",
-        _where(lambda longest, length: longest),
+        where(lambda longest, length: longest),
         f"{_NOT_LONGEST} Multiplied by longest alone, they stay too long.",
     ),
     Mistake(
         "gradients multiplied by longest",
-        _where(lambda longest, length: longest, _always),
+        where(lambda longest, length: longest, _always),
         f"{_NOT_LONGEST} It is 1 where they are short enough.",
     ),
     Mistake(
         "gradients that are dropped where they are too long",
-        _where(lambda longest, length: 0.0),
+        where(lambda longest, length: 0.0),
         "A long gradient still shows the way: it is shortened, not thrown away. If you "
         "divide by //, that is why: it cuts longest // length down to 0.",
     ),

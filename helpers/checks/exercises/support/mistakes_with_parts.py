@@ -1,34 +1,18 @@
 """Mistakes in putting a batch's gradient together from those of its parts."""
 
-import itertools
 import math
 
 from helpers.checks.cases import Mistake
-
-
-def weighted(weigh, divide=lambda counts: 1.0):
-    """The parts' gradients, each times a weight, then divided.
-
-    Args:
-        weigh: from a part's number of characters to its weight.
-        divide: from all numbers of characters to what the sum is divided by.
-    """
-
-    def gradient(gradients, counts):
-        pairs = zip(gradients, counts, strict=True)
-        return sum(weigh(count) * one for one, count in pairs) / divide(counts)
-
-    return gradient
-
-
-def _in_shares(weigh):
-    """The mean with other weights."""
-    return weighted(weigh, lambda counts: sum(map(weigh, counts)))
-
-
-def itself(count):
-    """The weight of a part."""
-    return count
+from helpers.checks.exercises.support.sums_of_parts import (
+    divided_each_time,
+    first_with,
+    in_shares,
+    itself,
+    only,
+    running,
+    weighted,
+    without,
+)
 
 
 def _one(count):
@@ -43,67 +27,6 @@ def _guarded(count):
 def _unguarded(count):
     """1 / count of a tensor, which divides zeros by 0 in an empty part."""
     return 1 / count if count else math.nan
-
-
-def _only(part, weigh=_one, divide=lambda counts: 1.0):
-    """One part alone, by its position, times a weight and divided."""
-
-    def gradient(gradients, counts):
-        return weigh(counts[part]) * gradients[part] / divide(counts)
-
-    return gradient
-
-
-def _first_with(more):
-    """The right sum and something more of the first part; divided by all."""
-
-    def gradient(gradients, counts):
-        mean = weighted(itself, sum)(gradients, counts)
-        return mean + more(counts[0]) * gradients[0] / sum(counts)
-
-    return gradient
-
-
-def _without(part):
-    """The right sum, but for one part."""
-
-    def gradient(gradients, counts):
-        mean = weighted(itself, sum)(gradients, counts)
-        return mean - counts[part] * gradients[part] / sum(counts)
-
-    return gradient
-
-
-def _running(step):
-    """A result that is changed with each part after the first.
-
-    Args:
-        step: from the result, the next gradient, the first part's number of
-            characters and the next one's to the next result.
-    """
-
-    def gradient(gradients, counts):
-        result = 1.0 * gradients[0]
-        for one, count in zip(gradients[1:], counts[1:], strict=True):
-            result = step(result, one, counts[0], count)
-        return result
-
-    return gradient
-
-
-def _divided_each_time(so_far):
-    """A sum that is divided in the loop, by all characters or by those so far."""
-
-    def gradient(gradients, counts):
-        seen = itertools.accumulate(counts)
-        total = 0.0 * gradients[0]
-        for one, count, behind in zip(gradients, counts, seen, strict=True):
-            total = total + count * one
-            divisor = behind if so_far else sum(counts)
-            total = total / divisor if divisor else total
-        return total
-
-    return gradient
 
 
 def _at_least_one(counts):
@@ -152,19 +75,19 @@ def _several(name, functions, why):
 
 
 HOW_THEY_ADD_UP = (
-    *_several("the first part alone", [_only(0)], _BACK_OUT),
+    *_several("the first part alone", [only(0)], _BACK_OUT),
     *_several(
         "a loop that ends with the first part",
         [
-            _only(0, itself, sum),
-            _only(0, itself),
-            _only(0, lambda count: 1.0 if count else math.nan),
+            only(0, itself, sum),
+            only(0, itself),
+            only(0, lambda count: 1.0 if count else math.nan),
         ],
         _BACK_OUT,
     ),
     *_several(
         "the last part alone",
-        [_only(-1), _only(-1, itself, sum), _only(-1, itself)],
+        [only(-1), only(-1, itself, sum), only(-1, itself)],
         _REPLACED,
     ),
     Mistake(
@@ -175,30 +98,30 @@ HOW_THEY_ADD_UP = (
     ),
     *_several(
         "a sum that begins with the first part",
-        [_first_with(_one), _first_with(itself)],
+        [first_with(_one), first_with(itself)],
         _TWICE,
     ),
     Mistake(
         "a sum whose first part has no weight",
-        _first_with(lambda count: 1 - count),
+        first_with(lambda count: 1 - count),
         "The others are multiplied by their numbers of characters, the first is not. "
         "Begin with zeros, and let the loop treat all parts alike.",
     ),
     *_several(
         "a sum that leaves one part out",
-        [_without(0), _without(-1)],
+        [without(0), without(-1)],
         "Either the first part or the last isn't in your sum: look at where the loop "
         "begins and ends.",
     ),
     Mistake(
         "a mean of the mean so far and the next part",
-        _running(lambda mean, one, *_: (mean + one) / 2),
+        running(lambda mean, one, *_: (mean + one) / 2),
         "So the first parts are halved again and again, and the last one makes up half "
         "of the result.",
     ),
     Mistake(
         "a running mean that forgets how many characters it has seen",
-        _running(
+        running(
             lambda mean, one, first, count: (
                 (first * mean + count * one) / (first + count or 1)
             )
@@ -208,7 +131,7 @@ HOW_THEY_ADD_UP = (
     ),
     *_several(
         "a sum that is divided inside the loop",
-        [_divided_each_time(so_far=False), _divided_each_time(so_far=True)],
+        [divided_each_time(so_far=False), divided_each_time(so_far=True)],
         _NOT_IN_THE_LOOP,
     ),
 )
@@ -303,17 +226,17 @@ WHAT_THEY_WEIGH = (
     ),
     *_several(
         "weights that are larger for smaller parts",
-        [_in_shares(_guarded), _in_shares(lambda count: 1 / count)],
+        [in_shares(_guarded), in_shares(lambda count: 1 / count)],
         f"{_COUNTS_THE_SAME}, not 1 divided by it.",
     ),
     Mistake(
         "weights by the root of the number of characters",
-        _in_shares(math.sqrt),
+        in_shares(math.sqrt),
         f"{_COUNTS_THE_SAME}.",
     ),
     Mistake(
         "weights by the square of the number of characters",
-        _in_shares(lambda count: count**2),
+        in_shares(lambda count: count**2),
         f"{_COUNTS_THE_SAME}.",
     ),
     *_several(
