@@ -181,6 +181,28 @@ def each_to_longest_guarded(gradients, longest):
     return [longest * gradient / length for gradient, length in pairs]
 
 
+def each_to_longest_where_too_long(gradients, longest):
+    long = all_together(gradients) > longest
+    return [g * longest / g.norm() if long else g.clone() for g in gradients]
+
+
+def divided_by_the_smaller(gradients, longest):
+    quotient = min(1.0, all_together(gradients) / longest)
+    return [gradient / quotient for gradient in gradients]
+
+
+def root_of_the_quotient(gradients, longest):
+    squares = sum((gradient**2).sum() for gradient in gradients)
+    factor = torch.sqrt(longest / squares).clamp(max=1.0)
+    return [gradient * factor for gradient in gradients]
+
+
+def mean_of_squared_lengths(gradients, longest):
+    squares = torch.stack([gradient.norm() ** 2 for gradient in gradients])
+    length = squares.mean().sqrt()
+    return [gradient / (length / longest).clamp(min=1.0) for gradient in gradients]
+
+
 def rows(gradients, longest):
     clipped = []
     for gradient in gradients:
@@ -369,6 +391,13 @@ WRONG = [
     (the_larger_factor, "short gradients made longer, and long ones left"),
     (each_to_longest, "each tensor brought to the longest length alone"),
     (each_to_longest_guarded, "each tensor brought to the longest length alone"),
+    (
+        each_to_longest_where_too_long,
+        "each tensor brought to the longest length alone",
+    ),
+    (divided_by_the_smaller, "short gradients made longer, and long ones left"),
+    (root_of_the_quotient, "longest under the root, too"),
+    (mean_of_squared_lengths, "the mean of the squares in place of their sum"),
     (rows, "each row clipped alone"),
     (from_above, "each number cut off at longest"),
     (squares_compared, "the square of the length compared with longest"),

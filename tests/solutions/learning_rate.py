@@ -291,6 +291,11 @@ def what_is_left(step, steps, warmup_steps, highest):
 
 
 @in_the_warm_up
+def down_to_one_part(step, steps, warmup_steps, highest):
+    return highest / warmup_steps * (warmup_steps - step + 1)
+
+
+@in_the_warm_up
 def up_to_one(step, steps, warmup_steps, highest):
     return step / warmup_steps
 
@@ -311,6 +316,11 @@ def multiplied_again(step, steps, warmup_steps, highest):
 def a_product_with_its_wave(step, steps, warmup_steps, highest):
     x = (step - 1 - warmup_steps) / (steps - warmup_steps)
     rate = highest * (1 + math.cos(math.pi * x)) / 2
+    return rate * min(1, step / max(warmup_steps, 1))
+
+
+def a_product_one_step_ahead(step, steps, warmup_steps, highest):
+    rate = highest * (1 + math.cos(math.pi * step / steps)) / 2
     return rate * min(1, step / max(warmup_steps, 1))
 
 
@@ -352,6 +362,16 @@ def nothing_without(step, steps, warmup_steps, highest):
 @at
 def of_the_run(step, steps, warmup_steps):
     return step / steps
+
+
+@at
+def of_the_run_to_its_end(step, steps, warmup_steps):
+    return (step - 1) / (steps - 1)
+
+
+@at
+def of_the_run_less_one(step, steps, warmup_steps):
+    return (step - 1 - warmup_steps) / (steps - 1)
 
 
 @at
@@ -430,6 +450,12 @@ def all_the_way_round(step, steps, warmup_steps, highest):
 
 
 @behind_it
+def already_an_angle(step, steps, warmup_steps, highest):
+    angle = math.pi * (step - 1 - warmup_steps) / (steps - warmup_steps)
+    return highest * (1 + math.cos(math.pi * angle)) / 2
+
+
+@behind_it
 def in_degrees(step, steps, warmup_steps, highest):
     x = (step - 1 - warmup_steps) / (steps - warmup_steps)
     return highest * (1 + math.cos(x * 180)) / 2
@@ -498,6 +524,13 @@ def copied_from_a_loop_from_zero(step, steps, warmup_steps, highest):
         return highest * (step + 1) / (warmup_steps + 1)
     ratio = (step - warmup_steps) / (steps - warmup_steps)
     return 0.5 * (1.0 + math.cos(math.pi * ratio)) * highest
+
+
+def at_the_next_place(step, steps, warmup_steps, highest):
+    rates = [
+        in_two_parts(one + 1, steps, warmup_steps, highest) for one in range(steps)
+    ]
+    return [*rates, 0.0][step]
 
 
 def larger_than(step, steps, warmup_steps, highest):
@@ -598,16 +631,23 @@ WRONG = [
     (up_a_wave_from_nothing, "a warm-up along a wave"),
     (the_wrong_way_round, "a warm-up that falls"),
     (what_is_left, "a warm-up that falls"),
+    (down_to_one_part, "a warm-up that falls"),
     (up_to_one, "a warm-up up to 1"),
     (the_smaller_one, "a warm-up that is cut off at the highest rate"),
     (multiplied_again, "a warm-up with highest in it twice"),
     (a_product_with_its_wave, "a rate that rises and falls at once"),
+    (a_product_one_step_ahead, "a rate that rises and falls at once"),
     (the_lower_of_both, "a rate that rises and falls at once"),
     (the_lower_over_all, "a rate that rises and falls at once"),
     (one_at_least, "a schedule that always warms up for a step"),
     (constant_without, "a constant rate where there is no warm-up"),
     (nothing_without, "a rate of 0 where there is no warm-up"),
     (of_the_run, "a cosine over all steps"),
+    (of_the_run_to_its_end, "a cosine over all steps"),
+    (
+        of_the_run_less_one,
+        "a cosine that counts the steps since the warm-up and divides by all",
+    ),
     (
         of_the_run_by_the_rest,
         "a cosine that counts the steps from the start and divides by the rest",
@@ -628,6 +668,7 @@ WRONG = [
     (halves_the_one, "a wave of which only the 1 is halved"),
     (adds_nothing, "half a cosine without its 1"),
     (all_the_way_round, "a whole wave"),
+    (already_an_angle, "a cosine with π in it twice"),
     (in_degrees, "a cosine of degrees"),
     (closes_too_early, "an x outside the cosine"),
     (opens_too_late, "an x outside the cosine"),
@@ -640,6 +681,7 @@ WRONG = [
     (down_from_the_square, "a fall with highest in it twice"),
     (all_of_it_twice, "a rate with highest in it twice"),
     (copied_from_a_loop_from_zero, "a schedule for steps that are counted from 0"),
+    (at_the_next_place, "a schedule that is one step ahead"),
     (larger_than, "a warm-up and a fall that have changed places"),
     (whole_numbers_everywhere, "a schedule that divides by //"),
     (two_places, "a rate that is rounded"),

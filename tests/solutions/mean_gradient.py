@@ -154,6 +154,12 @@ def replaced_and_undivided(gradients, counts):
     return total
 
 
+def replaced_and_divided_by_the_parts(gradients, counts):
+    for gradient, count in zip(gradients, counts, strict=True):
+        total = count * gradient
+    return total / len(counts)
+
+
 def the_largest(gradients, counts):
     return gradients[torch.tensor(counts).argmax()].clone()
 
@@ -319,6 +325,7 @@ WRONG = [
     (out_of_the_loop_by_what_was_seen, "a loop that ends with the first part"),
     (replaced, "the last part alone"),
     (replaced_and_undivided, "the last part alone"),
+    (replaced_and_divided_by_the_parts, "the last part alone"),
     (the_largest, "the largest part alone"),
     (the_first_and_all, "a sum that begins with the first part"),
     (the_first_as_it_is, "a sum whose first part has no weight"),

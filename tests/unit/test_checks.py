@@ -242,6 +242,15 @@ def test_code_without_return_is_told_from_a_stub():
     assert "is `return` missing" in checks.causal_attention(Forgets).text
 
 
+def test_what_pytorch_does_not_implement_is_an_error_and_no_stub():
+    def whole_numbers(gradients, counts):
+        return torch.tensor(counts).softmax(0)
+
+    verdict = checks.mean_gradient(whole_numbers)
+    assert verdict.kind == "raised"
+    assert "NotImplementedError" in verdict.text
+
+
 def test_code_that_always_fails_is_not_named():
     """A known mistake that fails on every input would fit any code that fails."""
 

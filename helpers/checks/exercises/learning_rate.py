@@ -102,6 +102,14 @@ EXERCISE = Exercise(
             "1, its last is number warmup_steps, and x is 0 in the step after that.",
         ),
         Mistake(
+            "a schedule that is one step ahead",
+            lambda step, steps, warmup_steps, highest: right(
+                step + 1, steps, warmup_steps, highest
+            ),
+            "Each step has the rate of the next one. Steps are counted from 1; in a "
+            "list of all rates, that of the first stands at place 0.",
+        ),
+        Mistake(
             "a warm-up and a fall that have changed places",
             _exchanged,
             "The comparison is turned round: the warm-up is where step <= "

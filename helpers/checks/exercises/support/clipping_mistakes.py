@@ -81,6 +81,15 @@ WHICH_LENGTH = (
         each_to_longest,
         f"{_ONE_FACTOR} And it is 1 where they are short enough.",
     ),
+    Mistake(
+        "each tensor brought to the longest length alone",
+        lambda gradients, longest: (
+            each_to_longest(gradients, longest)
+            if length_of(gradients) > longest
+            else scaled(gradients, 1.0)
+        ),
+        _ONE_FACTOR,
+    ),
     Mistake("each row clipped alone", each_row, _ONE_FACTOR),
     Mistake(
         "each number cut off at ±longest",
@@ -196,6 +205,11 @@ WHICH_LENGTH = (
         ),
         _MEANS,
     ),
+    Mistake(
+        "the mean of the squares in place of their sum",
+        shorten(lambda gradients: length_of(gradients) / math.sqrt(len(gradients))),
+        _MEANS,
+    ),
 )
 
 WHICH_FACTOR = (
@@ -214,8 +228,8 @@ WHICH_FACTOR = (
     *_with_zeros(
         "short gradients made longer, and long ones left",
         where(_to_longest, lambda longest, length: length < longest),
-        "The comparison is turned round: scale where the length is above longest. The "
-        "factor is at most 1: min, not max.",
+        "It is turned round: scale where the length is above longest. What you "
+        "multiply by is at most 1, and what you divide by is at least 1.",
     ),
     Mistake(
         "gradients divided by their length",
@@ -254,6 +268,15 @@ WHICH_FACTOR = (
         where(lambda longest, length: (longest / length) ** 2),
         "The length becomes as many times shorter as the factor says: longest / "
         "length, without a square.",
+    ),
+    Mistake(
+        "longest under the root, too",
+        where(
+            lambda longest, length: math.sqrt(longest) / length,
+            lambda longest, length: length**2 > longest,
+        ),
+        "The root is of the sum of the squares alone. Take it first, then compare, and "
+        "then divide.",
     ),
     Mistake(
         "gradients divided by longest",

@@ -71,6 +71,11 @@ WHERE_IT_IS = (
         _OVER_ALL,
     ),
     Mistake(
+        "a cosine over all steps",
+        waves(lambda step, steps, _: (step - 1) / (steps - 1)),
+        _OVER_ALL,
+    ),
+    Mistake(
         "a cosine that counts the steps from the start and divides by the rest",
         waves(lambda step, steps, warmup: (step - 1) / (steps - warmup)),
         _FROM_THE_START,
@@ -89,6 +94,11 @@ WHERE_IT_IS = (
         "a cosine that counts the steps since the warm-up and divides by all",
         waves(lambda step, steps, warmup: (step - warmup) / steps),
         f"{_NEVER_ENDS} And subtract 1, so that x is 0 in the first of these.",
+    ),
+    Mistake(
+        "a cosine that counts the steps since the warm-up and divides by all",
+        waves(lambda step, steps, warmup: (step - 1 - warmup) / (steps - 1)),
+        _NEVER_ENDS,
     ),
     Mistake(
         "a cosine that is one step ahead",
@@ -196,6 +206,12 @@ HOW_IT_FALLS = (
         falls(lambda done: (1 + math.cos(done)) / 2),
         "math.cos takes radians: half a wave is π long, and 1 is less than a third of "
         "it.",
+    ),
+    Mistake(
+        "a cosine with π in it twice",
+        falls(lambda done: half_wave(math.pi * done)),
+        "x goes from 0 to 1, and the cosine takes π x. If your x has a π in it "
+        "already, leave out the other one.",
     ),
     Mistake(
         "a cosine of degrees",

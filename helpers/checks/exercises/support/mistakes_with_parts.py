@@ -19,6 +19,10 @@ def _one(count):
     return 1.0
 
 
+def _whole(counts):
+    return 1.0
+
+
 def _guarded(count):
     """1 / count; an empty part stays out."""
     return 1 / count if count else 0.0
@@ -87,7 +91,7 @@ HOW_THEY_ADD_UP = (
     ),
     *_several(
         "the last part alone",
-        [only(-1), only(-1, itself, sum), only(-1, itself)],
+        [only(-1), *(only(-1, itself, divide) for divide in (_whole, sum, len))],
         _REPLACED,
     ),
     Mistake(

@@ -192,6 +192,11 @@ WARM_UP = (
         _FALLS,
     ),
     Mistake(
+        "a warm-up that falls",
+        _warms(lambda step, warmup: 1 - (step - 1) / warmup),
+        _FALLS,
+    ),
+    Mistake(
         "a warm-up up to 1",
         _before_the_fall(lambda share, highest: share),
         "Behind the warm-up your rate is right, but the warm-up goes up to 1: multiply "
@@ -212,6 +217,11 @@ WARM_UP = (
     Mistake(
         "a rate that rises and falls at once",
         _both_at_once(_product, _over_all),
+        _AT_ONCE,
+    ),
+    Mistake(
+        "a rate that rises and falls at once",
+        _both_at_once(_product, lambda step, steps, _: half_wave(step / steps)),
         _AT_ONCE,
     ),
     Mistake(
