@@ -5,12 +5,13 @@ import copy
 import ctypes
 import io
 import linecache
+import operator
 import pathlib
 import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -32,7 +33,9 @@ class Outcome:
         where: the reader's line that raised, such as "line 3: x = y[7]", or "".
         hung: whether it had to be stopped.
         printed: the first of what it printed.
-        changed: names of the arguments that it changed.
+        changed: the arguments that it changed, each with what of it: "tensor", "list"
+            (its items), "tensors in a list" or "object".
+        shared: names of the arguments whose memory the result's tensors share.
         reseeded: whether it set PyTorch's seed.
     """
 
@@ -41,7 +44,8 @@ class Outcome:
     where: str = ""
     hung: bool = False
     printed: str = ""
-    changed: tuple[str, ...] = ()
+    changed: dict[str, str] = field(default_factory=dict)
+    shared: tuple[str, ...] = ()
     reseeded: bool = False
 
 
@@ -94,6 +98,7 @@ def call(
         outcome: an Outcome.
     """
     given = copy.deepcopy(arguments)
+    before = {name: _items(one) for name, one in given.items()}
     printed = _FirstOfIt()
     # A generator that a GPU doesn't have yet needs no keeping, and would wake the GPU.
     gpus = range(torch.cuda.device_count()) if torch.cuda.is_initialized() else []
@@ -108,13 +113,19 @@ def call(
     if done is None:
         return Outcome(hung=True, printed=printed.text)
     value, error = done
-    changed = [name for name in arguments if not same(arguments[name], given[name])]
+    changed = {
+        name: _part_that_changed(before[name], given[name])
+        for name in arguments
+        if not same(arguments[name], given[name])
+    }
+    shared = [name for name in before if _memory(before[name]) & _memory(_items(value))]
     return Outcome(
         value=value,
         error=error,
         where=_where(error),
         printed=printed.text,
-        changed=tuple(changed),
+        changed=changed,
+        shared=tuple(shared),
         reseeded=reseeded,
     )
 
@@ -170,6 +181,31 @@ def _where(error: BaseException | None) -> str:
     number = theirs[-1].lineno or 0
     line = linecache.getline(theirs[-1].filename, number).strip()
     return f"line {number}: {line}" if line else f"line {number}"
+
+
+def _items(value: Any) -> list[Any]:
+    """What a list or tuple holds; any other value stands for itself."""
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def _part_that_changed(before: list[Any], after: Any) -> str:
+    """What of an argument is another one now, from its items before the call."""
+    if isinstance(after, list):
+        items = len(before) == len(after) and all(map(operator.is_, before, after))
+        return "tensors in a list" if items else "list"
+    return "tensor" if isinstance(after, torch.Tensor) else "object"
+
+
+def _memory(items: list[Any]) -> set[int]:
+    """Where the numbers of those items lie that are tensors."""
+    return {
+        one.untyped_storage().data_ptr()
+        for one in items
+        if isinstance(one, torch.Tensor)
+        and one.layout == torch.strided
+        and one.device.type != "meta"
+        and one.numel()
+    }
 
 
 def same(one: Any, other: Any) -> bool:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -89,7 +90,7 @@ def _first(pairs: Iterable[tuple[str, Any, Any]]) -> Difference | None:
 
 
 def _plain_difference(expected: Any, yours: Any, part: str) -> Difference | None:
-    if isinstance(yours, Tensor) and yours.dim() == 0:
+    if isinstance(yours, (Tensor, np.ndarray, np.generic)) and yours.ndim == 0:
         yours = yours.item()
     wanted = (int, float) if isinstance(expected, float) else type(expected)
     fits = isinstance(yours, wanted)

@@ -41,6 +41,8 @@ class Exercise:
         run: ``run(attempt, *arguments)`` calls the reader's function or class and
             returns what is compared. What is random is turned into what must hold of
             it, in a dict of numbers and truth values.
+        fresh: whether the result must be new tensors: none that shares its memory with
+            an argument.
     """
 
     name: str
@@ -51,6 +53,7 @@ class Exercise:
     cases: Callable[[], Sequence[Case]]
     mistakes: tuple[Mistake, ...]
     run: Callable[..., Any] = plain_call
+    fresh: bool = False
     _known: dict[tuple[Any, ...], Any] = dataclasses.field(
         default_factory=dict, init=False
     )
@@ -100,6 +103,8 @@ class Exercise:
                 if forgets_return(attempt, outcome):
                     return verdict.nothing_returned(self.name, title)
                 return verdict.not_attempted(self.name, title)
+            if not self.fresh:
+                outcome = dataclasses.replace(outcome, shared=())
             outcomes.append(outcome)
         return self._judge(title, outcomes)
 

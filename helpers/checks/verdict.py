@@ -10,6 +10,7 @@ import torch
 from helpers.checks.calling import Outcome
 from helpers.checks.cases import Case, Mistake
 from helpers.checks.comparing import Difference, describe, sort_of
+from helpers.checks.harm import harm_of
 
 WIDTH = 80
 MOST_OF_AN_ERROR = 300
@@ -106,10 +107,14 @@ def right(
         known: how many known mistakes there are.
         outcomes: of the calls.
     """
-    harm = _harm(outcomes)
+    harm = harm_of(outcomes)
     if harm:
         lines = [f"✗ {title}: the results are right, but {one}" for one in harm]
-        return _verdict(exercise, "side effect", [*lines, *_notes(outcomes)])
+        pairs = zip(cases, outcomes, strict=True)
+        case = next(case for case, outcome in pairs if harm_of([outcome]))
+        lines += [f"  Smallest input that shows it: {case.name}", *_arguments(case)]
+        lines += _notes(outcomes)
+        return _verdict(exercise, "side effect", lines, case=case.name)
     lines = [
         f"✓ {title}: right.",
         f"  {len(cases)} inputs: {'; '.join(case.name for case in cases)}.",
@@ -154,7 +159,7 @@ def wrong(
     if passed:
         lines.append(f"  Right on {passed} of {passed + len(failures)} inputs.")
     outcomes = [one for _, one, _ in failures]
-    lines += [f"  Besides, {line}" for line in _harm(outcomes)]
+    lines += [f"  Besides, {line}" for line in harm_of(outcomes)]
     return _verdict(exercise, kind, [*lines, *_notes(outcomes)], **details)
 
 
@@ -214,17 +219,28 @@ def _failure(outcome: Outcome, found: Difference | BaseException) -> list[str]:
         where = [f"    in {outcome.where}"] if outcome.where else []
         kind = type(found).__name__
         message = " ".join(str(found).split())
-        lines = textwrap.wrap(f"{kind}: {message[:MOST_OF_AN_ERROR]}", WIDTH - 4)
+        text = f"{kind}: {message[:MOST_OF_AN_ERROR]}" if message else kind
+        lines = textwrap.wrap(text, WIDTH - 4)
         return [*(f"    {line}" for line in lines), *where]
     part = f" ({found.part})" if found.part else ""
     yours, expected = (
         describe(one, found.index) for one in (found.yours, found.expected)
     )
     lines = _labelled(f"yours{part}", yours) + _labelled(f"expected{part}", expected)
-    if yours == expected and found.index is not None:
-        off = found.yours[found.index].double() - found.expected[found.index].double()
-        lines.append(f"    They differ by {abs(off):.1e}, more than float32 rounds.")
+    if found.kind == "values" and yours == expected:
+        lines += _by_how_much(found)
     return lines
+
+
+def _by_how_much(found: Difference) -> list[str]:
+    """How far two numbers are apart that look the same; nothing on other values."""
+    numbers = [found.yours, found.expected]
+    if found.index is not None:
+        numbers = [one[found.index].double().item() for one in numbers]
+    if not all(isinstance(one, float) for one in numbers):
+        return []
+    off = abs(numbers[0] - numbers[1])
+    return [f"    They differ by {off:.1e}, more than float32 rounds."]
 
 
 def _wrapped(line: str) -> str:
@@ -232,23 +248,6 @@ def _wrapped(line: str) -> str:
     if line.startswith("    "):
         return line
     return textwrap.fill(line, WIDTH, subsequent_indent="  ", break_long_words=False)
-
-
-def _harm(outcomes: Sequence[Outcome]) -> list[str]:
-    """What the calls left behind that a caller would suffer from."""
-    changed = sorted({name for outcome in outcomes for name in outcome.changed})
-    lines = []
-    if changed:
-        lines.append(
-            f"the function changes its argument {', '.join(changed)}. "
-            "Whoever calls it keeps that tensor: work on a copy."
-        )
-    if any(outcome.reseeded for outcome in outcomes):
-        lines.append(
-            "the function sets PyTorch's seed. Every later random number of the "
-            "caller would repeat: leave the seed to the caller."
-        )
-    return lines
 
 
 def _notes(outcomes: Sequence[Outcome]) -> list[str]:

@@ -242,6 +242,15 @@ def test_code_without_return_is_told_from_a_stub():
     assert "is `return` missing" in checks.causal_attention(Forgets).text
 
 
+def test_what_pytorch_does_not_implement_is_an_error_and_no_stub():
+    def whole_numbers(gradients, counts):
+        return torch.tensor(counts).softmax(0)
+
+    verdict = checks.mean_gradient(whole_numbers)
+    assert verdict.kind == "raised"
+    assert "NotImplementedError" in verdict.text
+
+
 def test_code_that_always_fails_is_not_named():
     """A known mistake that fails on every input would fit any code that fails."""
 
@@ -331,6 +340,94 @@ def test_work_in_place_on_a_copy_is_no_change():
     assert checks.causal_weights(copies).ok
 
 
+def one_line(verdict):
+    """Its text, however it is wrapped."""
+    return " ".join(verdict.text.split())
+
+
+def shortened(gradients, longest):
+    length = torch.cat([one.flatten() for one in gradients]).norm()
+    return [one / (length / longest).clamp(min=1.0) for one in gradients]
+
+
+def test_a_copy_of_a_list_holds_the_same_tensors():
+    def copies_the_list(gradients, longest):
+        copied = gradients.copy()
+        for one, new in zip(copied, shortened(gradients, longest), strict=True):
+            one.copy_(new)
+        return copied
+
+    verdict = checks.clip_gradients(copies_the_list)
+    assert verdict.kind == "side effect"
+    assert verdict.case == "two numbers, length 5"
+    text = one_line(verdict)
+    assert "changes the tensors in its argument gradients" in text
+    assert "a copy of the list holds the same tensors" in text
+    assert "that tensor" not in text
+    assert "returns tensors of its argument" not in text, "one cure is enough"
+
+
+def test_a_changed_list_is_told_from_changed_tensors():
+    def empties(gradients, counts):
+        total, everything = 0, sum(counts)
+        while counts:
+            total = total + gradients.pop() * counts.pop()
+        return total / everything
+
+    verdict = checks.mean_gradient(empties)
+    assert verdict.kind == "side effect"
+    text = one_line(verdict)
+    for name in ("counts", "gradients"):
+        assert f"changes its argument {name}. Whoever calls it keeps that list" in text
+    assert "tensor" not in text
+
+
+OLD_TENSORS = {
+    "the list": lambda gradients: gradients,
+    "its tensors": lambda gradients: [*gradients],
+    "views": lambda gradients: [one.view_as(one) for one in gradients],
+    "detached": lambda gradients: tuple(one.detach() for one in gradients),
+}
+
+
+@pytest.mark.parametrize("returned", OLD_TENSORS.values(), ids=OLD_TENSORS)
+def test_tensors_of_an_argument_are_no_new_ones(returned):
+    def only_where_too_long(gradients, longest):
+        if torch.cat([one.flatten() for one in gradients]).norm() > longest:
+            return shortened(gradients, longest)
+        return returned(gradients)
+
+    verdict = checks.clip_gradients(only_where_too_long)
+    assert verdict.kind == "side effect"
+    assert verdict.case == "a short gradient, length 0.5"
+    assert "returns tensors of its argument gradients, not new" in one_line(verdict)
+    # Other exercises ask for no new tensors.
+    assert dataclasses.replace(checks.clip_gradients, fresh=False)(
+        only_where_too_long
+    ).ok
+
+
+def test_one_tensor_of_an_argument_is_no_new_one():
+    def nothing_to_do(gradients, counts):
+        if len(gradients) == 1:
+            return gradients[0]
+        return checks.mean_gradient.reference(gradients, counts)
+
+    verdict = checks.mean_gradient(nothing_to_do)
+    assert verdict.kind == "side effect"
+    assert verdict.case == "a single part"
+
+
+def test_a_part_without_a_character_has_the_gradient_that_its_exercise_gives_it():
+    padding = torch.tensor([-100, -100])
+    scores = torch.randn(2, 3, requires_grad=True)
+    torch.nn.functional.cross_entropy(scores, padding).backward()
+    assert torch.equal(scores.grad, torch.zeros(2, 3))
+    for case in checks.mean_gradient.inputs():
+        parts = zip(*case.arguments.values(), strict=True)
+        assert not any(gradient.any() for gradient, count in parts if count == 0)
+
+
 def test_a_function_that_sets_the_seed_is_told_so():
     def reseeds(T):
         torch.manual_seed(123)
@@ -364,6 +461,12 @@ def test_an_error_is_shown_with_its_line_and_the_input():
     assert "ZeroDivisionError: division by zero" in verdict.text
     assert "half = T / 0" in verdict.text
     assert "T = 1" in verdict.text
+
+
+def test_an_error_without_a_message_is_its_name():
+    # As a bare assert does, to whose error pytest would add a message.
+    text = checks.causal_mask(raises(AssertionError())).text
+    assert "    AssertionError\n" in text
 
 
 def test_float64_results_are_right():
@@ -524,3 +627,11 @@ def test_numbers_that_look_the_same_are_told_apart():
 
     text = checks.slope.examine(coarse).text
     assert "They differ by 3.0e-05, more than float32 rounds." in text
+
+
+def test_single_numbers_that_look_the_same_are_told_apart():
+    def coarse(*numbers):
+        return checks.learning_rate.reference(*numbers) + 4e-5
+
+    text = checks.learning_rate.examine(coarse).text
+    assert "They differ by 4.0e-05, more than float32 rounds." in text
