@@ -41,7 +41,7 @@ def the_same_character(weights, n):
     return weights.diagonal(-n, 1, 2)[:, 1:].mean(-1)
 
 
-def two_behind(weights, n):
+def two_after(weights, n):
     rows = torch.arange(n + 1, 2 * n + 1)
     return weights[:, rows, rows - n + 2].mean(dim=-1)
 
@@ -128,7 +128,7 @@ def the_next_character(weights, n):
 RIGHT = [by_diagonal, by_indexing, by_loops, by_a_block, by_characters]
 WRONG = [
     (the_same_character, "the weight on the earlier occurrence itself"),
-    (two_behind, "the weight two places behind the earlier occurrence"),
+    (two_after, "the weight two places after the earlier occurrence"),
     (one_before, "the weight right before the earlier occurrence"),
     (no_start, "a text without its first character"),
     (whole_diagonal, "the whole diagonal, first copy and all"),

@@ -52,8 +52,8 @@ def mean(found):
     return lambda weights, n: found(weights, n).mean(dim=-1)
 
 
-def _behind(steps, **queries):
-    """The mean weight on a place so many steps behind the earlier occurrence."""
+def _after(steps, **queries):
+    """The mean weight on a place so many steps after the earlier occurrence."""
     return mean(at(lambda t, n: t - n + steps, **queries))
 
 
@@ -83,7 +83,7 @@ def _round(t, n):
 
 
 def _block(weights, n):
-    """What the second copy gives to all places behind those of the first, (H, n, n)."""
+    """What the second copy gives to all places after those of the first, (H, n, n)."""
     return weights[:, n + 1 :, 2 : n + 2]
 
 
@@ -98,44 +98,44 @@ def _same(name, scores, why):
 MISTAKES = (
     *_same(
         "the weight on the earlier occurrence itself",
-        (_behind(0), _behind(0, last=-1), _diagonal(lambda n: -n)),
+        (_after(0), _after(0, last=-1), _diagonal(lambda n: -n)),
         "An induction head looks one place further, at what came next. " + FOLLOWED,
     ),
     Mistake(
         "the weight on the earlier occurrence and on what followed it",
-        lambda weights, n: _behind(0)(weights, n) + _behind(1)(weights, n),
+        lambda weights, n: _after(0)(weights, n) + _after(1)(weights, n),
         "Only what followed counts: a head that looks at the earlier occurrence itself "
         "finds the character that it has already.",
     ),
     Mistake(
-        "the weight two places behind the earlier occurrence",
-        _behind(2),
+        "the weight two places after the earlier occurrence",
+        _after(2),
         "That is one place too far. " + FOLLOWED,
     ),
     Mistake(
         "the weight right before the earlier occurrence",
-        _behind(-1),
+        _after(-1),
         FOLLOWED,
     ),
     Mistake(
         "a text without its first character",
-        _behind(1, first=0, last=-1),
+        _after(1, first=0, last=-1),
         LAYOUT + " Your rows are n to 2n - 1. The character at n is the first copy's "
         "last and hasn't occurred before; that at 2n has.",
     ),
     Mistake(
         "the earlier occurrence itself, in a text without its first character",
-        _behind(0, first=0, last=-1),
+        _after(0, first=0, last=-1),
         FOLLOWED,
     ),
     *_same(
         "rows one too early beside the right columns",
-        (_behind(2, first=0, last=-1), _diagonal(lambda n: 2 - n, slice(2, None))),
+        (_after(2, first=0, last=-1), _diagonal(lambda n: 2 - n, slice(2, None))),
         "Your rows are n to 2n - 1. " + FOLLOWED,
     ),
     Mistake(
         "rows from n to 2n",
-        _behind(1, first=0),
+        _after(1, first=0),
         LAYOUT + " The character at n is the first copy's last and hasn't occurred "
         "before.",
     ),
@@ -172,22 +172,22 @@ MISTAKES = (
     ),
     Mistake(
         "the second copy without its last character",
-        _behind(1, last=-1),
+        _after(1, last=-1),
         "The last character, too, stood in the first copy, and what followed it then "
         "is the second copy's first. The rows are n + 1 to 2n.",
     ),
     Mistake(
         "the second copy without its first character",
-        _behind(1, first=2),
+        _after(1, first=2),
         LAYOUT + " The first character of the second copy has occurred before, too.",
     ),
     *_same(
         "rows and columns swapped",
         (
-            _swapped(_behind(1)),
+            _swapped(_after(1)),
             _diagonal(lambda n: n - 1),
-            _swapped(_behind(1, last=-1)),
-            _swapped(_behind(0)),
+            _swapped(_after(1, last=-1)),
+            _swapped(_after(0)),
         ),
         "weights[h, t, s] is what the query at t gives to the key at s. The second "
         "copy asks, so its positions are the rows.",
@@ -202,7 +202,7 @@ MISTAKES = (
             _diagonal(lambda n: -1),
         ),
         "That is what a previous-token head does, in layer 1. An induction head looks "
-        "behind the earlier occurrence. " + FOLLOWED,
+        "after the earlier occurrence. " + FOLLOWED,
     ),
     *_same(
         "the weight on the character that comes next",
