@@ -1,9 +1,6 @@
 """What chapter 11 says of twenty models, asserted on the record of their heads."""
 
 import itertools
-import statistics
-
-import pytest
 
 from experiments import heads
 from helpers.recorded import results
@@ -38,3 +35,35 @@ def test_the_record_is_whole():
     for run in RUNS:
         assert run["excess"]["decisions"] == list(decisions.DECISIONS)
         assert run["loss"] < 0.303
+
+
+def test_one_head_carries_the_number_in_some_models_and_not_in_others():
+    shares = [share(run, "number") for run in RUNS]
+    assert min(shares) < 0.4
+    assert max(shares) > 0.9
+    dearest = {max(range(8), key=costs(run, "number").__getitem__) for run in RUNS}
+    assert len(dearest) > 4
+
+
+def test_in_every_model_two_heads_stand_in_for_each_other():
+    for run in RUNS:
+        alone = {
+            what: dict(zip(NAMES, costs(run, what), strict=True)) for what in QUESTIONS
+        }
+        beyond = [
+            lost(run, "pairs", pair, what)
+            - sum(alone[what][name] for name in pair.split())
+            for pair in run["excess"]["pairs"]
+            for what in QUESTIONS
+        ]
+        assert max(beyond) > 1, run["seed"]
+
+
+def test_no_direct_path_matters_in_any_model_and_some_through_the_mlp_in_each():
+    for run in RUNS:
+        direct, by_mlp = (
+            max(map(sum, run["paths"][way].values()))
+            for way in ("directly", "through MLPs")
+        )
+        assert direct < 0.1, run["seed"]
+        assert by_mlp > 0.3, run["seed"]

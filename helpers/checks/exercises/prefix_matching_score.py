@@ -80,7 +80,9 @@ BY_N = (
     "Only the n positions of the second copy are asked, so divide by n: a head that "
     "always looks there has a score of 1."
 )
-ONE_POSITION = "All n positions of the second copy count. In a loop, add up, and return after the loop."
+ONE_POSITION = (
+    "All n positions of the second copy count. In a loop, add up, and return after it."
+)
 ALL_N = (
     "The second copy's positions are n + 1 to 2n; in Python, range(n + 1, 2 * n + 1)."
 )
