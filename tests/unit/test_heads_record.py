@@ -5,6 +5,7 @@ import itertools
 from experiments import heads
 from helpers.recorded import results
 from helpers.text import decisions, probes
+from helpers.text.little_world import LittleWorld
 
 RUNS = results.record("heads")["runs"]
 NAMES = [heads.name(head) for head in itertools.product(range(2), range(4))]
@@ -34,15 +35,26 @@ def test_the_record_is_whole():
     assert heads.wanted({"runs": RUNS}) == []
     for run in RUNS:
         assert run["excess"]["decisions"] == list(decisions.DECISIONS)
-        assert run["loss"] < 0.303
+        assert LittleWorld().floor < run["loss"] < 0.31
 
 
 def test_one_head_carries_the_number_in_some_models_and_not_in_others():
     shares = [share(run, "number") for run in RUNS]
-    assert min(shares) < 0.4
-    assert max(shares) > 0.9
+    assert min(shares) < 1 / 3
+    assert sum(0.45 < one < 0.6 for one in shares) > 3
+    assert sum(one > 0.9 for one in shares) > 1
     dearest = {max(range(8), key=costs(run, "number").__getitem__) for run in RUNS}
     assert len(dearest) > 4
+    assert {head < 4 for head in dearest} == {False, True}  # of both layers
+
+
+def test_the_quote_is_mostly_one_heads_business_and_nothing_else_is():
+    alone = {
+        what: sum(share(run, what) > 0.95 for run in RUNS) / len(RUNS)
+        for what in QUESTIONS
+    }
+    assert alone.pop("quote") > 0.6
+    assert max(alone.values()) < 0.3
 
 
 def test_in_every_model_two_heads_stand_in_for_each_other():
