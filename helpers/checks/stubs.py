@@ -1,7 +1,5 @@
 """Whether a reader has written anything yet."""
 
-import dis
-import types
 from typing import Any
 
 from helpers.checks.calling import Outcome
@@ -24,21 +22,19 @@ def is_a_stub(outcome: Outcome) -> bool:
     if isinstance(value, tuple) and value:
         return all(one is None or one is ... for one in value)
     nothing = outcome.error is None and (value is None or value is ...)
-    return nothing or _is_raised(outcome.error, NotImplementedError)
+    return nothing or _says_so(outcome)
 
 
-def _is_raised(error: BaseException | None, kind: type[BaseException]) -> bool:
-    """Whether an error of this kind comes from a ``raise``.
+def _says_so(outcome: Outcome) -> bool:
+    """Whether ``attempted`` or the reader has raised NotImplementedError.
 
-    PyTorch's own, on numbers that an operation can't take, comes from none in Python.
+    PyTorch raises it, too, for numbers that an operation can't take.
     """
-    if not isinstance(error, kind) or error.__traceback__ is None:
+    error = outcome.error
+    if not isinstance(error, NotImplementedError):
         return False
-    last: types.TracebackType = error.__traceback__
-    while last.tb_next is not None:
-        last = last.tb_next
-    code = last.tb_frame.f_code.co_code
-    return code[last.tb_lasti] == dis.opmap["RAISE_VARARGS"]
+    by_reader = "raise NotImplementedError" in outcome.where
+    return by_reader or error.args in ((None,), (...,))
 
 
 def forgets_return(attempt: Any, outcome: Outcome) -> bool:

@@ -40,12 +40,12 @@ def test_the_record_is_whole():
 
 def test_one_head_carries_the_number_in_some_models_and_not_in_others():
     shares = [share(run, "number") for run in RUNS]
-    assert min(shares) < 1 / 3
+    assert sum(one < 1 / 3 for one in shares) == 1
     assert sum(0.45 < one < 0.6 for one in shares) > 3
     assert sum(one > 0.9 for one in shares) > 1
-    dearest = {max(range(8), key=costs(run, "number").__getitem__) for run in RUNS}
-    assert len(dearest) > 4
-    assert {head < 4 for head in dearest} == {False, True}  # of both layers
+    costliest = [max(range(8), key=costs(run, "number").__getitem__) for run in RUNS]
+    assert len(set(costliest)) > 4
+    assert sum(head < 4 for head in costliest) == len(RUNS) / 4  # in layer 1
 
 
 def test_the_quote_is_mostly_one_heads_business_and_nothing_else_is():
