@@ -248,16 +248,6 @@ def test_a_loss_without_bound_is_kept_as_a_run_that_failed(monkeypatch):
     assert parts.train_one(settings, validation=1, test=1) == {"validation": None}
 
 
-def test_xavier_weights_are_larger_than_the_usual_ones():
-    tokenizer = parts.CharTokenizer("\nab")
-    settings = {"rate": 0.01, "seed": 3, "steps": 4}
-    largest = [
-        parts.build(name, tokenizer, settings)[0].blocks[0].attention.W_key.weight.max()
-        for name in ("six without the path", "six without the path, Xavier")
-    ]
-    assert largest[0] < 1 / 64**0.5 < largest[1] < (6 / 128) ** 0.5
-
-
 def test_heads_are_switched_off_alone_and_in_pairs():
     size = running.Size(steps=3, stories=6, variants=0, characters=0)
     run = heads.train_one({"seed": 1}, size=size)
