@@ -14,16 +14,17 @@ NO_INSTALL := pip's line above that begins with ERROR says what stopped it. \
 'from versions: none' means: no package index answered, or none has it for this \
 Python. Then run make again.
 
-.PHONY: help book lab test test-all notebooks bench clean
+.PHONY: help book lab test test-all notebooks experiments bench clean
 
 help:
-	@echo "make book       build the book from the stored outputs"
-	@echo "make lab        open the chapters in JupyterLab"
-	@echo "make test       test the code, every notebook, the book and its pages"
-	@echo "make test-all   the same, and what is slow"
-	@echo "make notebooks  execute every notebook in place"
-	@echo "make bench      print how fast attention, generation and training are"
-	@echo "make clean      remove what was built, but not $(VENV)"
+	@echo "make book        build the book from the stored outputs"
+	@echo "make lab         open the chapters in JupyterLab"
+	@echo "make test        test the code, every notebook, the book and its pages"
+	@echo "make test-all    the same, and what is slow"
+	@echo "make notebooks   execute every notebook in place"
+	@echo "make experiments train what the records lack: hours"
+	@echo "make bench       print how fast attention, generation and training are"
+	@echo "make clean       remove what was built, but not $(VENV)"
 	@echo "CONTRIBUTING.md has all other commands, and those for Windows without make."
 
 $(READY): requirements.txt pyproject.toml
@@ -52,6 +53,9 @@ test-all: $(READY)
 
 notebooks: $(READY)
 	$(RUN) -m tools.notebooks run
+
+experiments: $(READY)
+	$(RUN) -m experiments
 
 bench: $(READY)
 	$(RUN) -m tests.benchmarks

@@ -19,7 +19,7 @@ FIRST = [
     "tests/unit/test_checks.py",
     "tests/browser/test_pages.py",
     "tests/book/test_bug_museum.py",
-    "chapters/09_transformer_block.ipynb",
+    "chapters/08_char_language_model.ipynb",
     "tests/browser/test_model_in_the_page.py",
     "tests/unit/test_generation.py",
 ]

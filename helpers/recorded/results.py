@@ -5,8 +5,8 @@ import pathlib
 from typing import Any
 
 FOLDER = pathlib.Path(__file__).resolve().parent
-NAMES = ("alignments", "ladder", "context_lengths", "shakespeare")
-OF_RUNS = ("heads", "induction", "optimisation")
+NAMES = ("alignments", "shakespeare")
+OF_RUNS = ("heads", "induction", "optimisation", "parts", "short_contexts")
 
 
 def record(name: str) -> dict[str, Any]:

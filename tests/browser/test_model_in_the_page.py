@@ -18,7 +18,7 @@ from tests.book.test_notebooks import CHAPTERS
 from tests.samples.views import HOSTILE, model_in_the_page
 from tools import notebooks
 
-CHAPTER = CHAPTERS / "09_transformer_block.ipynb"
+CHAPTER = CHAPTERS / "11_inside_the_heads.ipynb"
 
 STORIES = corpus.load("little-world", train_stories=1, held_out_stories=40).held_out
 PROMPTS = {"a colour": 'Eve hid a red top. The pig dances. "Look, a ', "nothing": ""}
@@ -299,10 +299,10 @@ def test_a_hostile_text_that_a_model_knows_is_shown_as_text(show_views, text):
     assert shown.page.locator(".aos-view :is(img, iframe, script)").count() == 0
 
 
-def test_chapter_9_shows_the_weights_of_this_model(show_views):
-    """The stored view of the second layer's four heads, every number of it."""
+def test_chapter_11_shows_the_weights_of_this_model(show_views):
+    """The stored view of the second layer's four heads, every number of them."""
     cells = notebooks.read(CHAPTER).cells
-    (cell,) = [one for one in cells if one.id == "view-two-spaces"]
+    (cell,) = [one for one in cells if one.id == "view-weights"]
     (stored,) = [o.data["text/html"] for o in cell.outputs if "data" in o]
     model, tokenizer = loaded()
     text = '\nEve has a red top. The hen runs. "My top is '
@@ -311,6 +311,7 @@ def test_chapter_9_shows_the_weights_of_this_model(show_views):
     start = text.index('"')
     shown = show_views(SimpleNamespace(_repr_html_=lambda: stored))
     numbers = shown.page.locator('.live [data-value^="keys "]')
+    shown.choose("layer", "2")
     for head in range(4):
         shown.choose("head", str(head + 1))
         shown.press("queries", "Home")

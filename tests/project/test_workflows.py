@@ -30,7 +30,17 @@ IN_DOCUMENTS = re.compile(r"`([^`\n]+)`|^    +(\S.*)|^```\n(.*?)^```", re.M | re
 SCRIPT = re.compile(r"\b(?:bash|python3?) (?:\S*\$IMAGE\S* )?(\.?[\w-]+/[\w./-]*)")
 MODULE = re.compile(r"python3? -m ((?:tools|tests|experiments)[\w.]*)")
 PINNED = re.compile(r"uses: [\w./-]+@[0-9a-f]{40} # v\d+(\.\d+)*")
-TARGETS = {"book", "lab", "test", "test-all", "notebooks", "bench", "clean", "help"}
+TARGETS = {
+    "book",
+    "lab",
+    "test",
+    "test-all",
+    "notebooks",
+    "bench",
+    "experiments",
+    "clean",
+    "help",
+}
 CI = (FOLDER / "ci.yml").read_text(encoding="utf-8")
 
 

@@ -7,12 +7,9 @@ import math
 
 import pytest
 
-from experiments import alignments, context_lengths, ladder, running, shakespeare
+from experiments import alignments, running, shakespeare
 from helpers.recorded import results
 from helpers.text import corpus
-from helpers.text.little_world import LittleWorld
-
-FLOOR = LittleWorld().floor
 
 
 def flattened(rows, path=()):
@@ -64,9 +61,6 @@ def test_the_run_on_shakespeare_needs_no_more_than_a_text(monkeypatch):
 
 
 def test_what_was_recorded_covers_every_variant():
-    assert list(results.read("ladder")) == list(ladder.LADDER)
-    lengths = map(str, context_lengths.CONTEXT_LENGTHS)
-    assert list(results.read("context_lengths")) == list(lengths)
     recorded = results.read("alignments")
     assert list(recorded) == list(alignments.VARIANTS)
     for of_variant in recorded.values():
@@ -98,19 +92,6 @@ def test_a_seed_learns_beside_others_what_it_learns_alone():
         assert numbers == pytest.approx(of_both[path][:1], abs=0.01), path
 
 
-def test_no_recorded_loss_is_below_the_floor():
-    losses = [row["loss"] for row in results.read("ladder").values()]
-    losses += results.read("context_lengths").values()
-    # A sample of stories may lie a little below the average of all of them.
-    assert min(losses) > 0.99 * FLOOR
-
-
-def test_the_recorded_model_is_near_the_floor_and_right_everywhere():
-    row = results.read("ladder")["two blocks"]
-    assert row["loss"] < 1.02 * FLOOR
-    assert set(row["accuracy"].values()) == {1.0}
-
-
 def test_counting_five_characters_beats_the_blocks_on_shakespeare():
     row = results.read("shakespeare")
     losses = row["ngrams"]
@@ -125,12 +106,12 @@ def test_counting_five_characters_beats_the_blocks_on_shakespeare():
 def test_main_writes_a_record_that_is_read_back(tmp_path, monkeypatch, capsys):
     calls = []
     monkeypatch.setattr(results, "FOLDER", tmp_path)
-    monkeypatch.setattr(ladder, "run", lambda size: calls.append(size) or {"a": 1})
-    assert running.main(["ladder"]) == 0
+    monkeypatch.setattr(alignments, "run", lambda size: calls.append(size) or {"a": 1})
+    assert running.main(["alignments"]) == 0
     assert calls == [running.SHORT, running.FULL]
-    assert results.read("ladder") == {"a": 1}
-    assert json.loads((tmp_path / "ladder.json").read_text())["torch"]
-    assert capsys.readouterr().out == 'ladder: {"a": 1}\n'
+    assert results.read("alignments") == {"a": 1}
+    assert json.loads((tmp_path / "alignments.json").read_text())["torch"]
+    assert capsys.readouterr().out == 'alignments: {"a": 1}\n'
 
 
 def test_without_a_text_its_record_stays(tmp_path, monkeypatch, capsys):
@@ -139,9 +120,9 @@ def test_without_a_text_its_record_stays(tmp_path, monkeypatch, capsys):
 
     monkeypatch.setattr(results, "FOLDER", tmp_path)
     monkeypatch.setattr(shakespeare, "run", fail)
-    monkeypatch.setattr(ladder, "run", lambda size: {"a": 1})
-    assert running.main(["shakespeare", "ladder"]) == 1
-    assert [path.name for path in tmp_path.iterdir()] == ["ladder.json"]
+    monkeypatch.setattr(alignments, "run", lambda size: {"a": 1})
+    assert running.main(["shakespeare", "alignments"]) == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["alignments.json"]
     assert "shakespeare: left as it was: no network" in capsys.readouterr().err
 
 
