@@ -40,12 +40,9 @@ LEFT_OUT: dict[str, dict[str, Any]] = {
     "without the residual path": {"num_layers": 2, "residual": False},
     "without normalisation": {"num_layers": 2, "norm": "none"},
     "without MLPs": {"num_layers": 2, "mlp": False},
-    "without positions": {"num_layers": 2, "positions": "none"},
-    "with one head": {"num_layers": 2, "num_heads": 1},
 }
-# What else could explain a gain: as many numbers as in two blocks, in one layer.
+# What else could explain a gain: as many numbers as in two blocks, in one.
 CONTROLS: dict[str, dict[str, Any]] = {
-    "one wide attention layer": {"num_layers": 1, "mlp": False, "d_model": 100},
     "one wide block": {"num_layers": 1, "mlp_ratio": 10},
 }
 RUNGS = ADDED | LEFT_OUT | CONTROLS

@@ -20,7 +20,7 @@ from helpers.text.batches import NOTHING, Documents
 from helpers.text.tokenizer import CharTokenizer
 from helpers.training.loop import evaluate, train
 
-CONTEXT_LENGTHS = (8, 16, 32, 64, 128)
+CONTEXT_LENGTHS = (8, 16, 32, 64)
 BEGIN = (0.002, 0.004, 0.008)
 STEPS = 1_200
 STORIES = {"validation": 500, "test": 500}

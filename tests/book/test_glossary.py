@@ -29,6 +29,7 @@ STRESSED = {
     *("every", "hidden", "how", "is", "new", "not", "other", "same", "two", "what"),
     *("where", "who", "without"),
     *("colour", "name", "pronoun", "quote", "record", "thing"),
+    "a loss doesn't say what a model knows",
     "a low training loss can mean that the text was learned by heart",
     "a score of 0 is a score.",
     "before training, the weights mean nothing.",

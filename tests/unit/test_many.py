@@ -207,7 +207,7 @@ def test_equal_times_are_wanted_once_all_else_is_there():
     assert parts.wanted({"runs": runs[1:]})
     assert parts.wanted({"runs": runs}) == []
     taken = dict.fromkeys(parts.RUNGS, 20.0)
-    taken |= {"+ residual path": 10.0, "with one head": 10.0}
+    taken |= {"+ residual path": 10.0, "one wide block": 10.0}
     wanted = parts.wanted({"runs": runs, "milliseconds": taken})
     assert [(one["rung"], one["steps"], one["rate"]) for one in wanted] == [
         ("+ residual path", 2 * parts.STEPS, 0.004)

@@ -1,0 +1,129 @@
+"""What chapter 9 says of its two records holds in them, seed by seed."""
+
+import itertools
+
+from experiments import parts, short_contexts, sweeps
+from helpers.recorded import results
+from helpers.recorded.spread import mean_and_interval
+from helpers.recorded.sweeps import at_best_rate
+from helpers.text.little_world import LittleWorld
+from helpers.text.probes import AGREEMENT, KINDS
+
+RECORD = results.record("parts")
+SHORT = results.record("short_contexts")
+ADDED = list(parts.ADDED)
+BARE, PATH, NORMS, BLOCK, WHOLE = ADDED
+FLOOR = LittleWorld().floor
+
+
+def of_seeds(rung, steps=parts.STEPS):
+    """A run of each seed at the rung's own rate."""
+    runs = at_best_rate(RECORD["runs"], rung=rung, steps=steps)
+    assert [run["seed"] for run in runs] == list(sweeps.SEEDS)
+    return runs
+
+
+def above(worse, better):
+    """The mean and the interval of the differences in loss, seed by seed."""
+    pairs = zip(of_seeds(worse), of_seeds(better), strict=True)
+    return mean_and_interval([one["test"] - other["test"] for one, other in pairs])
+
+
+def shares(rung, kind):
+    """How much of a kind of questions each seed has right."""
+    return [run["right"][kind] / RECORD["asked"][kind] for run in of_seeds(rung)]
+
+
+def as_long(rung):
+    """The losses of each seed after the time of two blocks."""
+    return [run["test"] for run in of_seeds(rung, parts.equal_steps(RECORD, rung))]
+
+
+def test_the_records_lack_nothing():
+    assert parts.wanted(RECORD) == []
+    assert short_contexts.wanted(SHORT) == []
+    assert min(RECORD["asked"].values()) >= 300
+
+
+def test_no_loss_is_below_the_floor_of_its_stories():
+    assert min(run["test"] for run in RECORD["runs"] if "test" in run) > FLOOR
+
+
+def test_a_foreign_rate_makes_the_path_look_ten_times_as_good():
+    losses = {
+        (run["rung"], run["rate"]): run["test"]
+        for run in RECORD["runs"]
+        if run["seed"] == 0 and run["steps"] == parts.STEPS and "test" in run
+    }
+    gains = [losses[BARE, rate] - losses[PATH, rate] for rate in (0.004, 0.016)]
+    assert gains[0] > 0.25
+    assert gains[1] < 0.04
+    rates = parts.SWEEP
+    assert sum(losses[PATH, rate] < 0.52 for rate in rates) == 3
+    assert all(losses[NORMS, rate] < 0.52 for rate in rates)
+
+
+def test_the_path_the_mlp_and_the_second_block_gain_from_every_seed():
+    for worse, better in ((BARE, PATH), (NORMS, BLOCK), (BLOCK, WHOLE)):
+        pairs = zip(of_seeds(worse), of_seeds(better), strict=True)
+        assert all(one["test"] > other["test"] for one, other in pairs)
+        assert above(worse, better).low > 0
+
+
+def test_norms_of_one_layer_gain_nothing_that_five_seeds_could_show():
+    gain = above(PATH, NORMS)
+    assert gain.low < 0 < gain.high
+
+
+def test_verbs_come_with_the_mlp():
+    for rung, kind in itertools.product((BARE, PATH, NORMS), AGREEMENT):
+        assert max(shares(rung, kind)) < 0.87
+    for kind in AGREEMENT:
+        assert min(shares(BLOCK, kind)) > 0.95
+    assert min(shares(BLOCK, "colour")) > 0.93
+
+
+def test_pronouns_and_names_are_a_matter_of_the_seed_in_one_layer():
+    for rung, kind in itertools.product(ADDED[:4], ("pronoun", "name")):
+        found = shares(rung, kind)
+        assert max(found) - min(found) > 0.2
+
+
+def test_two_blocks_answer_everything():
+    assert all(min(shares(WHOLE, kind)) > 0.93 for kind in KINDS)
+
+
+def test_the_second_layer_is_worth_more_than_as_many_parameters():
+    assert above("one wide block", WHOLE).low > 0
+    pairs = zip(of_seeds("one wide block"), of_seeds(WHOLE), strict=True)
+    assert all(wide["test"] > two["test"] for wide, two in pairs)
+
+
+def test_two_blocks_miss_the_path_most_and_norms_least():
+    cost = {rung: above(rung, WHOLE) for rung in parts.LEFT_OUT}
+    path, norms, mlps = cost.values()
+    assert path.low > mlps.high > mlps.low > 0
+    assert norms.mean < mlps.mean
+
+
+def test_without_norms_two_blocks_need_the_right_rate():
+    losses = {
+        (run["rung"], run["rate"]): run["test"]
+        for run in RECORD["runs"]
+        if run["seed"] == 0 and run["steps"] == parts.STEPS and "test" in run
+    }
+    assert losses["without normalisation", 0.002] > 0.4
+    assert losses[WHOLE, 0.002] < 0.31
+
+
+def test_a_short_window_loses_less_than_pieces():
+    means = {"pieces": [], "sliding": []}
+    for length in short_contexts.CONTEXT_LENGTHS:
+        runs = at_best_rate(SHORT["runs"], context_length=length)
+        assert [run["seed"] for run in runs] == list(sweeps.SEEDS)
+        gains = [run["pieces"] - run["sliding"] for run in runs]
+        assert mean_and_interval(gains).low > 0
+        for way, losses in means.items():
+            losses.append(sum(run[way] for run in runs) / len(runs))
+    for losses in means.values():
+        assert losses == sorted(losses, reverse=True)
