@@ -369,6 +369,26 @@ def test_heads_copy_whether_they_aim_or_not(model):
         assert run["own_rank"][-1][layer][head] > 0.89
 
 
+@pytest.mark.parametrize("model", ["one attention layer", "one block"])
+def test_every_head_of_a_single_layer_copies_and_none_aims(model):
+    for run in tuned(model):
+        assert min(itertools.chain(*run["own_rank"][-1])) >= 0.95
+        assert highest(run)[-1] < 0.12
+        assert 2.3 < run["second"][-1] < 2.6
+        assert round(run["second"][0], 1) == 3.3
+
+
+@pytest.mark.parametrize("model", experiment.MODELS)
+def test_five_seeds_were_trained_at_the_best_rate_and_at_its_neighbours(model):
+    seeds = {}
+    for run in RUNS:
+        if run["model"] == model:
+            seeds.setdefault(run["rate"], []).append(run["seed"])
+    assert len(seeds) >= 3
+    for rate in sweeps.neighbours(tuned(model)[0]["rate"]):
+        assert sorted(seeds[rate]) == list(sweeps.SEEDS)
+
+
 @pytest.mark.parametrize("model", TWO_LAYERS)
 def test_the_score_jumps_where_the_loss_bends(model):
     for run in tuned(model):

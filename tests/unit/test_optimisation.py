@@ -188,9 +188,22 @@ def test_the_loss_is_lowest_between_the_ends_and_its_bottom_is_broad():
         assert above((optimisation.PLAIN, rate), best).low > 0, rate
     for rate in (0.008, 0.032):
         assert above((optimisation.PLAIN, rate), best).high < 0.025, rate
+    means = [
+        statistics.fmean(of_seeds(optimisation.PLAIN, rate))
+        for rate in (0.008, 0.016, 0.032)
+    ]
+    assert max(means) - min(means) < 0.013
     assert statistics.fmean(of_seeds(optimisation.PLAIN, 0.001)) > 3 * statistics.fmean(
         of_seeds(*best)
     )
+
+
+def test_a_bad_rate_leaves_twelve_times_as_much_above_the_floor():
+    floor = LittleWorld().floor
+    low, best = (of_seeds(optimisation.PLAIN, rate) for rate in (0.0005, 0.016))
+    times = [(one - floor) / (two - floor) for one, two in zip(low, best, strict=True)]
+    assert min(times) > 11.5
+    assert max(times) < 13.5
 
 
 def test_seeds_disagree_at_rates_that_are_too_high():
@@ -205,15 +218,17 @@ def test_seeds_disagree_at_rates_that_are_too_high():
         assert spread(rate) < 0.1, rate
 
 
-def test_the_gradient_is_clipped_in_few_steps_at_the_best_rate():
+def test_the_gradient_is_clipped_in_fewer_steps_at_higher_rates():
     shares = {
         rate: [
             run["long"]
             for run in RUNS
             if has(run, {"change": optimisation.PLAIN, "rate": rate})
         ]
-        for rate in (0.002, 0.016)
+        for rate in (0.002, 0.004, 0.008, 0.016, 0.032)
     }
+    for more, fewer in itertools.pairwise(shares.values()):
+        assert all(one > two for one, two in zip(more, fewer, strict=True))
     assert max(shares[0.016]) < 0.06
     assert min(shares[0.002]) >= 0.4
 
@@ -239,6 +254,7 @@ def test_without_a_warm_up_the_loss_is_higher_and_the_more_so_the_higher_the_rat
         means.append(found.mean)
     assert means == sorted(means)
     assert means[0] < 0.03 < 0.8 < means[3]
+    assert at_best_rate(RUNS, change="no warm-up")[0]["rate"] < 0.016
     found = above_at_own_rates("no warm-up")
     assert found.low > 0
     assert found.mean > 0.2
@@ -262,10 +278,26 @@ def test_a_constant_rate_wins_at_an_old_rate_and_loses_at_its_own():
 
 
 def test_clipping_helps_at_an_old_rate_and_nobody_can_tell_at_the_best():
-    assert above(("no clipping", 0.002), (optimisation.PLAIN, 0.002)).low > 0
+    old = above(("no clipping", 0.002), (optimisation.PLAIN, 0.002))
+    assert old.low > 0
+    assert round(old.mean, 2) == 0.02
     assert at_best_rate(RUNS, change="no clipping")[0]["rate"] == 0.016
     own = above_at_own_rates("no clipping")
     assert (round(own.low, 3), round(own.high, 3)) == (-0.004, 0.010)
+
+
+def test_clipping_is_worth_most_where_fewest_steps_are_clipped_if_anything():
+    costs = [
+        above(("no clipping", rate), (optimisation.PLAIN, rate))
+        for rate in optimisation.SWEEP
+    ]
+    assert max(costs, key=lambda cost: cost.mean) is costs[-1]
+    assert costs[-1].low < 0 < costs[-1].high
+
+
+def test_there_is_no_overfitting_at_the_best_rate():
+    runs = at_best_rate(RUNS, change=optimisation.PLAIN)
+    assert all(abs(run["curve"][-1] - run["test"]) < 0.01 for run in runs)
 
 
 def test_the_weight_decay_is_worth_thousandths():
@@ -281,8 +313,11 @@ def test_large_embeddings_need_a_high_rate_and_small_ones_bear_none():
     assert large.low > 0.4
     assert small.low < 0 < small.high
     best = at_best_rate(RUNS, change="embeddings of 1")[0]["rate"]
-    assert best >= 4 * 0.016
-    assert above_at_own_rates("embeddings of 1").high < 0.05
+    assert best == 0.064 == 4 * 0.016
+    own = above_at_own_rates("embeddings of 1")
+    assert 0 < own.low < own.high < 0.05
+    pairs = (of_seeds("embeddings of 1", rate) for rate in (0.064, 0.128))
+    assert all(one < twice for one, twice in zip(*pairs, strict=True))
     assert at_best_rate(RUNS, change="embeddings of 0.02")[0]["rate"] < 0.016
     assert above_at_own_rates("embeddings of 0.02").low > 0.04
     for rate in (0.016, 0.032):
@@ -310,13 +345,19 @@ def test_small_batches_win_on_as_many_stories_and_large_ones_in_as_many_steps():
     assert 4 * -many_at_once.mean < few.mean
 
 
-def test_four_times_the_batch_leaves_a_fifth_of_the_loss_above_the_floor():
+def test_four_times_the_batch_leaves_roughly_a_fifth_of_the_loss_above_the_floor():
     floor = LittleWorld().floor
     left = [
-        statistics.fmean(run["test"] for run in at_best_rate(RUNS, change=change))
-        - floor
+        [run["test"] - floor for run in at_best_rate(RUNS, change=change)]
         for change in ("4, as many steps", optimisation.PLAIN, "64, as many steps")
     ]
-    assert [round(one, 2) for one in left] == [0.64, 0.11, 0.02]
-    for more, less in itertools.pairwise(left):
+    means = [statistics.fmean(one) for one in left]
+    assert [round(one, 2) for one in means] == [0.64, 0.11, 0.02]
+    for more, less in itertools.pairwise(means):
         assert 0.15 < less / more < 0.25
+    first, second = (
+        [less / more for more, less in zip(*pair, strict=True)]
+        for pair in itertools.pairwise(left)
+    )
+    assert (round(min(first), 2), round(max(first), 2)) == (0.17, 0.19)
+    assert (round(min(second), 2), round(max(second), 2)) == (0.13, 0.34)
