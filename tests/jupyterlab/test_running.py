@@ -15,8 +15,8 @@ from tools import notebooks
 
 pytestmark = pytest.mark.slow
 RUN_SECONDS = 300
-# The first one that a reader runs, those that train and draw bars of progress, and one
-# without a view. Ten of the fifteen kinds of views are in them.
+# The first one that a reader runs, one that trains, the one with the model in the page,
+# and one without a view. Ten of the fifteen kinds of views are in them.
 RUN = (
     "01_dot_product_attention",
     "08_char_language_model",
