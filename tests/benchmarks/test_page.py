@@ -57,7 +57,7 @@ def test_the_model_in_the_page_answers_within_a_second_and_a_half(page, site_ove
     for _ in range(ATTEMPTS):
         started = time.perf_counter()
         page.goto(
-            f"{site_over_http}/chapters/11_inside_the_heads.html", wait_until="commit"
+            f"{site_over_http}/chapters/09_transformer_block.html", wait_until="commit"
         )
         button = page.locator('[data-module="model_in_the_page"] [data-control="one"]')
         button.wait_for()

@@ -20,7 +20,7 @@ RUN_SECONDS = 300
 RUN = (
     "01_dot_product_attention",
     "08_char_language_model",
-    "11_inside_the_heads",
+    "09_transformer_block",
     "bug_museum",
 )
 
