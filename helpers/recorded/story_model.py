@@ -17,7 +17,7 @@ from torch import Tensor
 
 from helpers.models.eight_bits import from_eight_bits, to_eight_bits
 from helpers.models.language_model import TransformerLM
-from helpers.text.little_world import LittleWorld
+from helpers.text.little_world import whole_world
 from helpers.text.tokenizer import CharTokenizer
 from helpers.training.config import preset
 
@@ -45,7 +45,7 @@ def load_story_model() -> tuple[TransformerLM, CharTokenizer]:
         model: a TransformerLM in eval mode, on the CPU.
         tokenizer: its CharTokenizer.
     """
-    tokenizer = CharTokenizer(LittleWorld().alphabet)
+    tokenizer = CharTokenizer(whole_world().alphabet)
     config, _ = preset(RECIPE, tokenizer.vocab_size)
     model = TransformerLM(config)
     model.load_state_dict(from_eight_bits(safetensors.torch.load_file(WEIGHTS)))
@@ -66,7 +66,7 @@ def page_parts() -> tuple[dict[str, int], dict[str, Tensor], str]:
             vectors, as ``helpers.models.eight_bits.to_eight_bits`` returns it.
         alphabet: the characters in the order of their ids.
     """
-    tokenizer = CharTokenizer(LittleWorld().alphabet)
+    tokenizer = CharTokenizer(whole_world().alphabet)
     recipe, _ = preset(RECIPE, tokenizer.vocab_size)
     config = {
         "contextLength": recipe.context_length,

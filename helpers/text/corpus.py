@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from helpers import validation
-from helpers.text.little_world import LittleWorld
+from helpers.text.little_world import whole_world
 
 OPTIONS = {
     "hello": (),
@@ -72,7 +72,7 @@ def load(name: str, **options: int) -> Corpus:
     "hello" is the text "hello world". Nothing of eleven characters can be spared for
     measuring, so its ``held_out`` is empty: bring a text of your own.
 
-    "little-world" draws stories from ``LittleWorld``. Held-out stories are drawn apart
+    "little-world" draws stories from ``whole_world``. Held-out stories are drawn apart
     from those trained on, so that more of the one kind leave the other as they were.
 
     "tiny-shakespeare" is 1,115,394 characters of Shakespeare's plays. The first 90% are
@@ -128,7 +128,7 @@ def _little_world(
     whole = isinstance(seed, int) and not isinstance(seed, bool)
     if not whole or seed < 0:
         raise ValueError(f"seed must be an integer of at least 0, got {seed!r}")
-    world = LittleWorld()
+    world = whole_world()
 
     def draw(part: str, count: int) -> tuple[str, ...]:
         # A seed that is a string is hashed by SHA-512, the same everywhere.

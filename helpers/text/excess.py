@@ -19,7 +19,7 @@ from torch import Tensor
 from helpers import validation
 from helpers.text.decisions import DECISIONS, Level, levels
 from helpers.text.grammar import Position
-from helpers.text.little_world import LittleWorld
+from helpers.text.little_world import LittleWorld, whole_world
 
 STORIES_AT_A_TIME = 200
 NONE = -1
@@ -80,7 +80,7 @@ class Truth:
     def __init__(
         self, stories: Sequence[str], world: LittleWorld | None = None
     ) -> None:
-        self.stories, self.world = tuple(stories), world or LittleWorld()
+        self.stories, self.world = tuple(stories), world or whole_world()
         if not self.stories:
             raise ValueError("stories must hold at least one story, got none")
         alike: dict[Position, int] = {}  # one row for all positions that are alike

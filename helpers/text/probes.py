@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from helpers import validation
-from helpers.text.little_world import LittleWorld
+from helpers.text.little_world import LittleWorld, whole_world
 from helpers.text.ngram import NGramModel
 from helpers.text.tokenizer import CharTokenizer
 
@@ -81,7 +81,7 @@ def accuracy(
     Raises:
         ValueError: a story that the world can't tell, or predictions of another shape.
     """
-    world = world or LittleWorld()
+    world = world or whole_world()
     asked: dict[str, list[bool]] = {kind: [] for kind in KINDS}
     for story in stories:
         _, marks = world.read(story)
