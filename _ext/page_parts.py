@@ -23,7 +23,7 @@ import helpers
 from helpers.checks.exercise import Exercise
 from helpers.views.view import is_stored
 
-TIME = re.compile(r"Time:\s+about (\d+) minutes\b(?:, and (\d+) for the exercises)?")
+TIME = re.compile(r"Time:\s+about (\d+) minutes\b(?:, and (\d+) for the exercises?)?")
 
 
 def read_time(doctree):

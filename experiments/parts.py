@@ -1,8 +1,8 @@
 """What each part of a transformer is for: rungs, each at its own learning rate.
 
 Every rung's rate is swept with one seed and chosen on validation stories; then five
-seeds are trained at the best rate and at its two neighbours; where parts are added,
-five more for as long as the whole model takes.
+seeds are trained at the best rate and at its two neighbours, and five more for as long
+as the whole model takes.
 """
 
 import collections
@@ -136,7 +136,7 @@ def wanted(record: dict[str, Any]) -> list[many.Settings]:
         plain = {"rung": name, "steps": STEPS}
         missing = sweeps.lacking(record["runs"], plain, SWEEP)
         steps += missing
-        if not missing and name in ADDED and "milliseconds" in record:
+        if not missing and name != WHOLE and "milliseconds" in record:
             of_rung = [run for run in record["runs"] if has(run, plain)]
             best = {"rate": best_rate(of_rung)}
             as_long = plain | best | {"steps": equal_steps(record, name)}

@@ -21,7 +21,7 @@ PAGES = [
 ]
 CHAPTERS = [page for page in PAGES if re.search(r"/\d\d_", page)]
 TIME = re.compile(
-    r"\*\*Time:\*\* about (\d+) minutes(?:, and (\d+) for the exercises)?"
+    r"\*\*Time:\*\* about (\d+) minutes(?:, and (\d+) for the exercises?)?"
 )
 MADE = ["404", "genindex", "py-modindex", "search"]  # pages that have no source
 

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from tests.book.test_notebooks import (
+    BESIDE,
     CHAPTERS,
     PROSE_NUMBER,
     WITH_EXERCISES,
@@ -15,7 +16,7 @@ from tools import notebooks
 TEXT = (CHAPTERS / "glossary.md").read_text(encoding="utf-8")
 # An entry's last line: a shape or unit where it has one, and its chapter or page.
 LAST_LINE = re.compile(
-    r"  (?P<shape>.+\. )?\[(?:Chapter (?P<number>\d+)|Backward, by hand)\]"
+    r"  (?P<shape>.+\. )?\[(?:Chapter (?P<number>\d+)|(?P<title>.+))\]"
     r"\((?P<file>\w+\.ipynb)\)\."
 )
 # What chapters print in bold without introducing a term: parts of a step, and stress.
@@ -90,9 +91,11 @@ def test_an_entry_says_what_it_is_and_names_its_chapter(terms, lines):
     assert 5 <= len(sentences[0].split()) <= 40
     found = LAST_LINE.fullmatch(last)
     assert found, last
-    number = found["number"]
-    start = f"{int(number):02}_" if number else "backward_by_hand"
-    assert found["file"].startswith(start)
+    path = CHAPTERS / found["file"]
+    if found["number"]:
+        assert path.name.startswith(f"{int(found['number']):02}_")
+    else:
+        assert found["title"] == BESIDE[path]
 
 
 def test_terms_stand_in_alphabetical_order():

@@ -33,9 +33,12 @@ every_notebook = pytest.mark.parametrize(
 DRAFTS = [path for path in NOTEBOOKS if is_draft(notebooks.read(path))]
 WRITTEN = [path for path in NOTEBOOKS if re.match(r"\d\d_", path.name)]
 NUMBERED = [path for path in WRITTEN if path not in DRAFTS]
-# A reference page with predictions and exercises of its own.
-BACKWARD = CHAPTERS / "backward_by_hand.ipynb"
-WITH_EXERCISES = [*NUMBERED, BACKWARD]
+# Pages beside the chapters, with predictions and exercises of their own.
+BESIDE = {
+    CHAPTERS / "backward_by_hand.ipynb": "Backward, by hand",
+    CHAPTERS / "kv_cache.ipynb": "The KV cache",
+}
+WITH_EXERCISES = [*NUMBERED, *BESIDE]
 every_chapter = pytest.mark.parametrize(
     "path", NUMBERED, ids=[path.stem for path in NUMBERED]
 )
@@ -92,15 +95,16 @@ def test_the_anatomy_of_a_chapter(path):
     assert path.stat().st_size <= largest
 
 
-def test_the_anatomy_of_the_page_on_gradients():
-    cells = notebooks.read(BACKWARD).cells
+@pytest.mark.parametrize("path", BESIDE, ids=lambda path: path.stem)
+def test_the_anatomy_of_a_page_beside_the_chapters(path):
+    cells = notebooks.read(path).cells
     text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
-    assert re.findall(r"^# (.+)", text, re.M) == ["Backward, by hand"]
+    assert re.findall(r"^# (.+)", text, re.M) == [BESIDE[path]]
     for part in ("**You will be able to**", "**Know first:**", "**Time:** about "):
         assert part in cells[0].source
     assert re.findall(r"^## (.+)", text, re.M)[-4:] == LAST_PARTS
     assert len(cells) <= MOST_CELLS
-    assert BACKWARD.stat().st_size <= LARGEST_BYTES
+    assert path.stat().st_size <= LARGEST_BYTES
 
 
 @every_page_with_exercises
@@ -119,7 +123,7 @@ def test_predictions_are_few_and_their_answers_folded(path):
         assert following.startswith(READING), f"what {id_} says stands open"
 
 
-@pytest.mark.parametrize("path", [*WRITTEN, BACKWARD], ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", [*WRITTEN, *BESIDE], ids=lambda path: path.stem)
 def test_a_chapter_checks_itself_against_pytorch(path):
     notebook = notebooks.read(path)
     start = next(

@@ -6,7 +6,7 @@ import pytest
 
 from tests.book.test_book import TIME
 from tests.book.test_exercises import exercises
-from tests.book.test_notebooks import BACKWARD, CHAPTERS, NUMBERED, WITH_EXERCISES
+from tests.book.test_notebooks import BESIDE, CHAPTERS, NUMBERED, WITH_EXERCISES
 from tools import notebooks
 
 TEXT = (CHAPTERS / "teaching.md").read_text(encoding="utf-8")
@@ -33,8 +33,7 @@ def minutes(path):
 
 def exercises_of(path):
     """A page's exercises: difficulty, link to the page, name, minutes."""
-    name = "backward" if path == BACKWARD else int(path.name[:2])
-    link = f"[{name}]({path.name})"
+    link = f"[{BESIDE.get(path) or int(path.name[:2])}]({path.name})"
     for cells in exercises(notebooks.read(path)).values():
         task = cells["exercise"].source
         name = re.search(r"^### Exercise \d: (.+)$", task, re.M)[1]
@@ -63,8 +62,10 @@ def test_the_table_of_minutes_says_what_the_chapters_say():
         link = f"[{int(path.name[:2])}]({path.name})"
         expected.append([link, *map(str, minutes(path)), str(len(quizzes))])
     assert found == expected
-    needed = "{} minutes and {} for its exercises".format(*minutes(BACKWARD))
-    assert f"[Backward, by hand]({BACKWARD.name}) takes {needed}" in TEXT
+    for path, title in BESIDE.items():
+        reading, working = minutes(path)
+        needed = rf" takes {reading} minutes and {working} for its exercises?\b"
+        assert re.search(re.escape(f"[{title}]({path.name})") + needed, TEXT)
     museum = minutes(CHAPTERS / "bug_museum.ipynb")[0]
     assert f"[bug museum](bug_museum.ipynb) takes {museum} minutes" in TEXT
 

@@ -208,8 +208,10 @@ def test_equal_times_are_wanted_once_all_else_is_there():
     taken |= {"+ residual path": 10.0, "one wide block": 10.0}
     wanted = parts.wanted({"runs": runs, "milliseconds": taken})
     assert [(one["rung"], one["steps"], one["rate"]) for one in wanted] == [
-        ("+ residual path", 2 * parts.STEPS, 0.004)
-    ] * len(sweeps.SEEDS)
+        (name, 2 * parts.STEPS, 0.004)
+        for name in ("+ residual path", "one wide block")
+        for _ in sweeps.SEEDS
+    ]
 
 
 def test_a_rung_is_trained_for_as_long_as_the_whole_takes():

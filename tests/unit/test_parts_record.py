@@ -29,10 +29,10 @@ def above(worse, better):
     return mean_and_interval([one["test"] - other["test"] for one, other in pairs])
 
 
-def shares(rung, kind, steps=parts.STEPS):
+def shares(rung, kind):
     """How much of a kind of questions each seed has right."""
     asked = RECORD["asked"][kind]
-    return [run["right"][kind] / asked for run in of_seeds(rung, steps)]
+    return [run["right"][kind] / asked for run in of_seeds(rung)]
 
 
 def as_long(rung):
@@ -76,18 +76,20 @@ def test_norms_of_one_layer_gain_nothing_that_five_seeds_could_show():
     assert gain.low < 0 < gain.high
 
 
-def test_verbs_come_with_the_mlp():
-    for rung, kind in itertools.product((BARE, PATH, NORMS), AGREEMENT):
-        assert max(shares(rung, kind)) < 0.87
-    for kind in AGREEMENT:
-        assert min(shares(BLOCK, kind)) > 0.95
-    assert min(shares(BLOCK, "colour")) > 0.93
+def test_verbs_and_colours_come_with_the_mlp():
+    for kind in (*AGREEMENT, "colour"):
+        assert min(shares(BLOCK, kind)) > 0.93
+        for rung in (BARE, PATH, NORMS):
+            assert min(shares(rung, kind)) < 0.65
 
 
 def test_pronouns_and_names_are_a_matter_of_the_seed_in_one_layer():
     for rung, kind in itertools.product(ADDED[:4], ("pronoun", "name")):
         found = shares(rung, kind)
         assert max(found) - min(found) > 0.2
+    for rung, kind in itertools.product((PATH, NORMS), ("colour", "thing")):
+        found = shares(rung, kind)
+        assert max(found) - min(found) > 0.4
 
 
 def test_two_blocks_answer_everything_from_four_seeds_of_five():
@@ -136,8 +138,6 @@ def test_blocks_stay_ahead_when_all_train_as_long():
     losses = {rung: as_long(rung) for rung in ADDED}
     assert max(losses[BLOCK]) < min(losses[BARE] + losses[PATH] + losses[NORMS])
     assert max(losses[WHOLE]) < min(losses[BLOCK])
-    verbs = [shares(PATH, kind, parts.equal_steps(RECORD, PATH)) for kind in AGREEMENT]
-    assert sum(min(of_seed) > 0.9 for of_seed in zip(*verbs, strict=True)) == 2
     pairs = zip(of_seeds(BARE), losses[BARE], strict=True)
     gains = [shorter["test"] - longer for shorter, longer in pairs]
     assert 0.01 < mean_and_interval(gains).low < 0.02 < mean_and_interval(gains).high

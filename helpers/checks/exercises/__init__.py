@@ -4,7 +4,7 @@ import importlib
 
 from helpers.checks.exercise import Exercise
 
-# In the order of the chapters, then of "Backward, by hand".
+# In the order of the chapters, then of the pages beside them.
 NAMES = (
     "softmax",
     "context_by_loops",
@@ -36,7 +36,6 @@ NAMES = (
     "top_p",
     "transformer_block",
     "block_parameters",
-    "kv_cache_step",
     "learning_rate",
     "clip_gradients",
     "mean_gradient",
@@ -45,6 +44,7 @@ NAMES = (
     "prefix_matching_score",
     "softmax_backward",
     "attention_backward",
+    "kv_cache_step",
 )
 EXERCISES: dict[str, Exercise] = {
     name: importlib.import_module(f"{__name__}.{name}").EXERCISE for name in NAMES

@@ -1,4 +1,4 @@
-"""Exercise of chapter 9: one step of attention with a KV cache."""
+"""Exercise of the page "The KV cache": one step of attention with a KV cache."""
 
 import math
 
