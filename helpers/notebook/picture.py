@@ -58,6 +58,7 @@ SURPLUS = re.compile(
     re.DOTALL,
 )
 FONT = re.compile(r"(?<=px )'DejaVu Sans'[^;\"]*|(?<=font-family: )[^;\"]*")
+TAG = re.compile(r"<[^>]*>")
 LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}")
 
 
@@ -96,8 +97,7 @@ class Picture(Figure):
         )
         body = SURPLUS.sub("", HEAD.sub("", drawn.getvalue(), count=1))
         body = FONT.sub("system-ui, sans-serif", body).replace(INK, "currentColor")
-        body = LONG_NUMBER.sub(lambda number: f"{float(number[0]):.2f}", body)
-        return start + body
+        return start + TAG.sub(_shortened, body)
 
     def _points(self) -> str:
         drawn, small = io.BytesIO(), io.BytesIO()
@@ -105,3 +105,8 @@ class Picture(Figure):
         # A palette makes the file about a third as large.
         Image.open(drawn).convert("RGB").quantize(128).save(small, "png", optimize=True)
         return base64.b64encode(small.getvalue()).decode("ascii")
+
+
+def _shortened(tag: re.Match[str]) -> str:
+    """A tag whose numbers, which are points of the page, keep two decimals."""
+    return LONG_NUMBER.sub(lambda number: f"{float(number[0]):.2f}", tag[0])

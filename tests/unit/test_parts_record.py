@@ -59,6 +59,11 @@ def test_a_foreign_rate_makes_the_path_look_ten_times_as_good():
     gains = [losses[BARE, rate] - losses[PATH, rate] for rate in (0.004, 0.016)]
     assert gains[0] > 0.25
     assert gains[1] < 0.04
+    ours, theirs = (
+        min(loss for (name, _), loss in losses.items() if name == rung)
+        for rung in (BARE, PATH)
+    )
+    assert 0.025 < ours - theirs < 0.035
     rates = parts.SWEEP
     assert sum(losses[PATH, rate] < 0.52 for rate in rates) == 3
     assert all(losses[NORMS, rate] < 0.52 for rate in rates)

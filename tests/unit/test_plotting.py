@@ -322,6 +322,19 @@ def test_dots_show_each_number_their_mean_and_what_to_compare_with():
     assert axes.get_ylim() == (1.5, -0.5)  # the first stands at the top
 
 
+def test_the_words_of_a_drawing_keep_their_decimals():
+    _, drawing = rendered(
+        dots({"seeds": [0.3012, 0.3148]}, title="t", axis="loss", decimals=4)
+    )
+    words = [text for element in drawing.iter() for text in element.itertext()]
+    assert "seeds  0.3080" in words
+    ticks = {word for word in words if re.fullmatch(r"0\.\d+", word)}
+    assert min(map(len, ticks)) > len("0.30")
+    places = [element.get("d", "") for element in drawing.iter()]
+    assert any(places)
+    assert not re.search(r"\.\d{3}", " ".join(places))
+
+
 def test_curves_differ_by_more_than_colour():
     series = {str(n): [n, n + 1] for n in range(4)}
     picture = curves([1, 2], series, title="c", **AXES, log="xy")
