@@ -148,6 +148,18 @@ def test_blocks_stay_ahead_when_all_train_as_long():
     assert 0.01 < mean_and_interval(gains).low < 0.02 < mean_and_interval(gains).high
 
 
+def test_when_all_train_as_long_two_blocks_are_still_missed_and_mlps_least():
+    whole = [run["test"] for run in of_seeds(WHOLE)]
+    lost = {}
+    for rung in (*parts.LEFT_OUT, "one wide block"):
+        pairs = zip(as_long(rung), whole, strict=True)
+        lost[rung] = [one - other for one, other in pairs]
+    path, norms, mlps, wide = map(mean_and_interval, lost.values())
+    assert path.low > max(norms.high, mlps.high)
+    assert min(path.low, mlps.low, wide.low) > 0
+    assert max(lost["without MLPs"]) < 0.003
+
+
 def test_the_cuts_cost_a_short_window_most_and_a_long_one_less():
     means = {"pieces": [], "sliding": []}
     for length in short_contexts.CONTEXT_LENGTHS:
