@@ -208,11 +208,18 @@ def _memory(items: list[Any]) -> set[int]:
     }
 
 
+def _trained(module: torch.nn.Module) -> list[bool]:
+    """Which parameters training changes."""
+    return [values.requires_grad for values in module.parameters()]
+
+
 def same(one: Any, other: Any) -> bool:
     """Whether two values are equal to the last bit: tensors, modules, plain values."""
     if isinstance(one, torch.nn.Module):
-        return type(one) is type(other) and same(
-            dict(one.state_dict()), dict(other.state_dict())
+        return (
+            type(one) is type(other)
+            and same(dict(one.state_dict()), dict(other.state_dict()))
+            and _trained(one) == _trained(other)
         )
     if isinstance(one, torch.Tensor):
         return (

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from helpers.checks import verdict
+from helpers.checks import signs, verdict
 from helpers.checks.calling import SECONDS, Outcome, call, plain_call
 from helpers.checks.cases import Case, Mistake
 from helpers.checks.comparing import Difference, difference, name_parts
@@ -140,16 +140,21 @@ class Exercise:
         cases, failures = self.inputs(), []
         for number, outcome in enumerate(outcomes):
             right = self.outcome(self.reference, number)
-            found = _failure(right, outcome, list(self.returns))
-            if found is not None:
-                failures.append((cases[number], outcome, found))
+            failure = _failure(right, outcome, list(self.returns))
+            if failure is not None:
+                failures.append((cases[number], outcome, failure))
         if not failures:
             # One mistake can be made in several ways, each a Mistake of that name.
             known = len({mistake.name for mistake in self.mistakes})
             return verdict.right(self.name, title, cases, known, outcomes)
         passed = len(cases) - len(failures)
-        mistake = self._recognised(outcomes)
-        return verdict.wrong(self.name, title, self.returns, failures, passed, mistake)
+        rights = [self.outcome(self.reference, i) for i in range(len(cases))]
+        found: Mistake | tuple[str, ...] | None = self._recognised(outcomes)
+        if found is None and self._besides(outcomes, rights) is None:
+            found = self._combined(outcomes)
+        if found is None:
+            found = tuple(signs.signs(cases, outcomes, rights, list(self.returns)))
+        return verdict.wrong(self.name, title, self.returns, failures, passed, found)
 
     def _recognised(self, outcomes: list[Outcome]) -> Mistake | None:
         if all(outcome.error is not None for outcome in outcomes):
@@ -162,6 +167,23 @@ class Exercise:
             if all(matches):
                 return mistake
         return None
+
+    def _combined(self, outcomes: list[Outcome]) -> Mistake | None:
+        """A known mistake and one thing besides that explain all results together."""
+        numbers = range(len(outcomes))
+        for mistake in self.mistakes:
+            mistaken = [self.outcome(mistake.function, number) for number in numbers]
+            besides = self._besides(outcomes, mistaken)
+            if besides is not None:
+                why = f"{mistake.why} Besides: {besides}"
+                return dataclasses.replace(mistake, why=why)
+        return None
+
+    def _besides(
+        self, outcomes: list[Outcome], others: Sequence[Outcome]
+    ) -> str | None:
+        """One thing that makes these outcomes of the others, in a sentence."""
+        return signs.besides(self.inputs(), outcomes, others, list(self.returns))
 
 
 def _defaults() -> tuple[torch.dtype, torch.device]:

@@ -26,6 +26,7 @@ class Verdict:
             "mistake", "values", "raised", "hung" or "side effect".
         text: what the check printed.
         mistake: the name of the known mistake, or None.
+        signs: where it is None, what the wrong results have in common, in sentences.
         case: the name of the input that shows it, or None.
         yours: what the reader's function gave there.
         expected: what it should have given.
@@ -35,6 +36,7 @@ class Verdict:
     kind: str
     text: str
     mistake: str | None = None
+    signs: tuple[str, ...] = ()
     case: str | None = None
     yours: Any = field(default=None, repr=False)
     expected: Any = field(default=None, repr=False)
@@ -129,7 +131,7 @@ def wrong(
     returns: dict[str, str],
     failures: Sequence[tuple[Case, Outcome, Difference | BaseException]],
     passed: int,
-    mistake: Mistake | None,
+    known: Mistake | tuple[str, ...],
 ) -> Verdict:
     """The verdict on wrong results.
 
@@ -140,20 +142,24 @@ def wrong(
         failures: for each input that fails, the case, the outcome, and a Difference
             or the error.
         passed: how many inputs give the right result.
-        mistake: the Mistake that fits all results, or None.
+        known: the Mistake that fits all results; or, where none does, what they have
+            in common.
     """
     case, outcome, found = failures[0]
     details = {"case": case.name, "yours": outcome.value}
     if isinstance(found, Difference):
         details["expected"] = found.expected
-    if mistake is not None:
-        kind, details["mistake"] = "mistake", mistake.name
-        lines = [f"✗ {title}: behaves like {mistake.name}.", f"  {mistake.why}"]
+    if isinstance(known, Mistake):
+        kind, details["mistake"] = "mistake", known.name
+        lines = [f"✗ {title}: behaves like {known.name}.", f"  {known.why}"]
     elif not isinstance(found, Difference):
         kind, lines = "raised", [f"✗ {title}: stopped with an error."]
     else:
         kind = found.kind
         lines = [f"✗ {title}: {_what(found, returns)}"]
+    if not isinstance(known, Mistake):
+        details["signs"] = known
+        lines += [f"  {sign}" for sign in known]
     lines += [f"  Smallest input that shows it: {case.name}", *_arguments(case)]
     lines += _failure(outcome, found)
     if passed:

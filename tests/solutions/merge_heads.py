@@ -103,5 +103,5 @@ WRONG = [
     (merge_with_nothing_joined, "a transpose without a merge"),
     (merge_of_everything, "a merge of sequences, too"),
     (merge_by_adding, "heads added up"),
-    (merge_by_the_mean, None),
+    (merge_by_the_mean, "heads added up"),
 ]

@@ -130,12 +130,12 @@ def top_p_scatters_twice(logits, p):
 
 RIGHT = [
     top_p_by_scatter,
-    top_p_shifted,
     top_p_by_loops,
     top_p_from_below,
     top_p_like_the_chapter,
 ]
 WRONG = [
+    (top_p_shifted, "top-p that goes on when the sum is exactly p"),
     (top_p_drops_the_crossing, "top-p without the character that crosses p"),
     (
         top_p_drops_the_crossing_but_keeps_one,

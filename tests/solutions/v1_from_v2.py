@@ -39,6 +39,14 @@ def by_new_parameters(v2):
 def by_data(v2):
     v1 = new_v1(v2)
     for name, own in v1.named_parameters():
+        own.data = getattr(v2, name).weight.data.T.clone()
+    return v1
+
+
+def by_contiguous_data(v2):
+    """No copy where d_in or d_out is 1: the transpose is contiguous already."""
+    v1 = new_v1(v2)
+    for name, own in v1.named_parameters():
         own.data = getattr(v2, name).weight.data.T.contiguous()
     return v1
 
@@ -180,6 +188,7 @@ RIGHT = [
     into_a_class_of_its_own,
 ]
 WRONG = [
+    (by_contiguous_data, None),
     (with_v2_frozen, "a copy that leaves v2 without training"),
     (untransposed, "a copy without the transpose"),
     (widths_exchanged, "a V1 whose matrices are (d_out, d_in)"),

@@ -7,6 +7,7 @@ from helpers.checks.cases import Case, Mistake
 from helpers.checks.exercise import Exercise
 from helpers.checks.exercises.context_by_loops import averaged
 from helpers.checks.exercises.softmax import naive_softmax
+from helpers.checks.exercises.support.reshaped_keys import reshaped, reshaped_keys
 
 
 def _three_tensors():
@@ -63,6 +64,13 @@ EXERCISE = Exercise(
     reference=_right,
     cases=_three_tensors,
     mistakes=(
+        reshaped_keys(lambda q, k, v: averaged((q @ reshaped(k)).softmax(-1), v)),
+        Mistake(
+            "scores divided by the root of the values' width",
+            lambda q, k, v: averaged((q @ k.T / v.shape[-1] ** 0.5).softmax(-1), v),
+            "Values are only averaged, so that their width has nothing to do with the "
+            "scores; and in this chapter nothing divides the scores.",
+        ),
         Mistake(
             "softmax over the queries",
             lambda q, k, v: averaged((q @ k.T).softmax(0), v),

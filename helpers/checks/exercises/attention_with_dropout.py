@@ -24,9 +24,12 @@ def _given_masks():
     lower = [[1, 0], [1, 0]]
     lost = [[1, 1, 0], [0, 0, 1], [1, 0, 1]]
     heads = torch.rand(2, 3, 5, 5, generator=generator) >= 0.2
-    # The last token keeps two weights of 0, and drops the one that has everything.
+    # The last token keeps two weights of 0, and drops the one that has everything. No
+    # two scores of a row are equal, so that float32 holds each weight.
     peak_lost = [[1, 0, 1], [1, 1, 0], [1, 1, 0]]
-    far = torch.tensor([[0.0, 90.0], [0.0, 90.0], [90.0, 0.0]])
+    far = torch.tensor([[90.0, 0.0], [0.0, 90.0], [70.0, 60.0]])
+    # The first two tokens' scores with the last are thousands higher than all others.
+    ahead = torch.tensor([[40.0, 0.0], [0.0, 40.0], [90.0, 90.0]])
     return [
         case("two tokens", eye, eye, torch.tensor([[1.0], [3.0]]), lower, 0.5),
         case(
@@ -34,6 +37,7 @@ def _given_masks():
         ),
         case("a token loses everything", draw(3, 4), draw(3, 4), draw(3, 2), lost, 0.2),
         case("scores in the thousands", far, far, draw(3, 2), peak_lost, 0.5),
+        case("a later token's score is higher", ahead, ahead, draw(3, 2), ones, 0.2),
         case(
             "a batch of heads",
             *(draw(2, 3, 5, 4), draw(2, 3, 5, 4), draw(2, 3, 5, 6)),

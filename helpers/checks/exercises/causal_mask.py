@@ -10,10 +10,9 @@ from helpers.checks.exercise import Exercise
 
 
 def _sizes():
-    return [
-        Case(name, {"T": T})
-        for name, T in [("one token", 1), ("two tokens", 2), ("five tokens", 5)]
-    ]
+    sizes = {"one token": 1, "two tokens": 2, "five tokens": 5, "200 tokens": 200}
+    sizes["four tokens, after more"] = 4  # for masks that are kept from call to call
+    return [Case(name, {"T": T}) for name, T in sizes.items()]
 
 
 EXERCISE = Exercise(

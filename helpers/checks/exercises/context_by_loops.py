@@ -12,6 +12,7 @@ def _tables():
     tables = {
         "one word": [[2.0, 1.0]],
         "two words": [[1.0, 0.0], [1.0, 2.0]],
+        "two words of three numbers": [[1.0, 0.0, 2.0], [0.0, 1.0, 1.0]],
         "three one-hot words": [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
         "a word of zeros": [[0.0, 0.0], [1.0, 2.0], [-1.0, 1.0]],
         # Whole numbers, so that every order of adding gives the same scores.

@@ -1,5 +1,7 @@
 """Exercise of chapter 6: the parameters of a layer with many heads."""
 
+import torch
+
 from helpers import attention
 from helpers.checks.cases import Case, Mistake
 from helpers.checks.exercise import Exercise
@@ -14,6 +16,7 @@ def _sizes():
         ("as wide inside as outside", 6, 6, 2, False),
         ("three heads with biases", 5, 12, 3, True),
         ("the sizes of a small GPT-2", 768, 768, 12, True),
+        ("more than float32 can count", 2048, 2051, 7, True),
     ):
         sizes = {"d_in": d_in, "d_out": d_out, "num_heads": num_heads}
         cases.append(Case(name, {**sizes, "qkv_bias": qkv_bias}))
@@ -21,7 +24,8 @@ def _sizes():
 
 
 def _count(d_in, d_out, num_heads, qkv_bias):
-    layer = attention.MultiHeadAttention(d_in, d_out, 1, 0.0, num_heads, qkv_bias)
+    with torch.device("meta"):  # sizes without numbers
+        layer = attention.MultiHeadAttention(d_in, d_out, 1, 0.0, num_heads, qkv_bias)
     return sum(values.numel() for values in layer.parameters())
 
 
@@ -40,6 +44,14 @@ EXERCISE = Exercise(
     reference=_count,
     cases=_sizes,
     mistakes=(
+        Mistake(
+            "a count with one bias for queries, keys and values together",
+            lambda d_in, d_out, H, qkv_bias: (
+                3 * d_in * d_out + qkv_bias * d_out + d_out**2 + d_out
+            ),
+            "Each of the three layers has a bias of its own, d_out numbers, where "
+            "qkv_bias is True.",
+        ),
         Mistake(
             "a count without the output projection",
             lambda d_in, d_out, H, qkv_bias: _projections(d_in, d_out, qkv_bias),

@@ -7,6 +7,7 @@ import torch
 from helpers import attention
 from helpers.checks.cases import Case, Mistake
 from helpers.checks.exercise import Exercise
+from helpers.checks.exercises.support.reshaped_keys import reshaped, reshaped_keys
 
 # --- cross-attention ------------------------------------------------------------------
 
@@ -46,8 +47,12 @@ def _two_sequences():
     ]
 
 
-def _attend(queries, keys, values, scale=None, dim=-1, mask=None):
-    scores = queries @ keys.transpose(-2, -1) / (scale or math.sqrt(keys.shape[-1]))
+def _turned(keys):
+    return keys.transpose(-2, -1)
+
+
+def _attend(queries, keys, values, scale=None, dim=-1, mask=None, turn=_turned):
+    scores = queries @ turn(keys) / (scale or math.sqrt(keys.shape[-1]))
     if mask is not None:
         scores = scores.masked_fill(~mask, -math.inf)
     weights = scores.softmax(dim)
@@ -85,6 +90,23 @@ def _unprojected(x, memory, W_query, W_key, W_value):
     return _attend(x @ W_query, memory @ W_key, memory)
 
 
+def _reshaped(x, memory, W_query, W_key, W_value):
+    parts = x @ W_query, memory @ W_key, memory @ W_value
+    return _attend(*parts, turn=reshaped)
+
+
+def _scaled_by_d_v(x, memory, W_query, W_key, W_value):
+    queries, keys, values = x @ W_query, memory @ W_key, memory @ W_value
+    return _attend(queries, keys, values, scale=math.sqrt(values.shape[-1]))
+
+
+def _scaled_late(x, memory, W_query, W_key, W_value):
+    queries, keys, values = x @ W_query, memory @ W_key, memory @ W_value
+    context, weights = _attend(queries, keys, values, scale=1.0)
+    root = math.sqrt(keys.shape[-1])
+    return context / root, weights / root
+
+
 def _scaled_by_d(x, memory, W_query, W_key, W_value):
     queries, keys, values = x @ W_query, memory @ W_key, memory @ W_value
     return _attend(queries, keys, values, scale=keys.shape[-1])
@@ -102,6 +124,19 @@ EXERCISE = Exercise(
     reference=_cross,
     cases=_two_sequences,
     mistakes=(
+        reshaped_keys(_reshaped),
+        Mistake(
+            "scores divided by the root of the values' width",
+            _scaled_by_d_v,
+            "A score is a sum over the D features of a query and a key, so the root "
+            "of D divides it. Values are only averaged, and may have another width.",
+        ),
+        Mistake(
+            "weights divided by the root of D, after softmax",
+            _scaled_late,
+            "The scores are to be divided, before softmax. Divided afterwards, the "
+            "rows no longer sum to 1.",
+        ),
         Mistake(
             "keys made from x",
             _from(lambda x, memory: (x, x, memory)),

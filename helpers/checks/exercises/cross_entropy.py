@@ -21,6 +21,7 @@ def _predictions():
 
     even = torch.zeros(2, 3, 8)
     high = torch.tensor([[[1000.0, 1002.0], [1001.0, 1000.0]]])
+    near = torch.tensor([[[20.003, 20.0, 20.006], [20.0, 20.004, 20.001]]])
     far = torch.tensor([[[0.0, -2000.0], [-2000.0, 0.0]]])
     rows = torch.tensor([[[0.0, 1.0], [5000.0, 0.0]]])
     two = torch.tensor([[[1.0, 0.0, 2.0], [0.0, 3.0, 1.0]]])
@@ -31,6 +32,7 @@ def _predictions():
         case("a batch of two", draw(2, 5, 7), many),
         case("even logits", even, [[0, 5, 7], [3, 3, 1]]),
         case("large logits, close together", high, [[0, 1]]),
+        case("logits that lie close together", near, [[0, 1]]),
         case("rows that differ by thousands", rows, [[1, 0]]),
         case("a target that seems impossible", far, [[1, 1]]),
     ]

@@ -42,6 +42,13 @@ def _half_guarded(ids, alphabet):
     return _plain(ids, alphabet)
 
 
+def _one_too_far(ids, alphabet):
+    for position, one in enumerate(ids):
+        if not 0 <= one <= len(alphabet):
+            raise ValueError(f"got {one} at position {position}")
+    return _plain(ids, alphabet)
+
+
 def _vague(ids, alphabet):
     if any(not 0 <= one < len(alphabet) for one in ids):
         raise ValueError("unknown id")
@@ -97,6 +104,12 @@ EXERCISE = Exercise(
     cases=_id_lists,
     run=_use_decode,
     mistakes=(
+        Mistake(
+            "a decoder whose limit is one too large",
+            _one_too_far,
+            "The last id is len(alphabet) - 1. len(alphabet) is outside, too, and "
+            "your test lets it pass: Python's IndexError follows.",
+        ),
         *_WRONG_TEXTS,
         *behind(_right_text, _WRONG_TEXTS),
         Mistake(

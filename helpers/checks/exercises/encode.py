@@ -13,10 +13,16 @@ def _texts():
         Case("one character", {"text": "b", "alphabet": "ab"}),
         Case("an alphabet out of order", {"text": "lol", "alphabet": "ol"}),
         Case("an empty text", {"text": "", "alphabet": "ab"}),
+        Case("capitals and small letters", {"text": "No, no", "alphabet": " ,Nno"}),
+        Case("spaces at both ends", {"text": " a b ", "alphabet": " ab"}),
         Case("two words", {"text": "hello world", "alphabet": HELLO}),
         Case(
             "a character outside the alphabet",
             {"text": "hello worl#", "alphabet": HELLO},
+        ),
+        Case(
+            "a character outside the alphabet, in the second line",
+            {"text": "old\nh#llo", "alphabet": "\n" + HELLO},
         ),
     ]
 
@@ -66,6 +72,12 @@ def _mistaken_ids(number):
             lambda text, alphabet: number(text, alphabet, 1),
             "The first character of the alphabet has the id 0. From 1 on, the last id "
             "would have no row in an embedding of vocab_size rows.",
+        ),
+        Mistake(
+            "an encoder that makes capitals small first",
+            lambda text, alphabet: number(text.lower(), alphabet),
+            "A capital is a character with an id of its own. Decoding gives "
+            "the text back only if each character kept its id.",
         ),
     )
 

@@ -11,8 +11,10 @@ from helpers.checks.comparing import sort_of
 from helpers.checks.exercise import Exercise
 from helpers.checks.exercises.support.heads_and_layers import (
     MATRICES,
+    changes_with,
     exchanged,
     heads_of,
+    longest_text,
     rebuilding_cases,
     settle,
 )
@@ -59,16 +61,11 @@ def _use_heads(take_apart, layer, x):
     several = isinstance(others, (list, tuple, nn.ModuleList))
     random = settle(heads, others if several else [])
     output = _side_by_side(heads, x)
-    saved = [values.clone() for values in layer.parameters()]
-    with torch.no_grad():
-        for values in layer.parameters():
-            values.add_(1.0)
-        later = _side_by_side(heads, x)
-        for values, old in zip(layer.parameters(), saved, strict=True):
-            values.copy_(old)
-    shared = output is not None and not torch.equal(output, later)
+    shared = changes_with([layer], lambda: _side_by_side(heads, x))
     drops = not all(repeats(head.train(), x) for head in heads for _ in range(20))
-    return _facts_of_heads(f"{len(heads)} modules", random, shared, drops, output)
+    length = longest_text(heads[-1].eval(), x.shape[-1], again.context_length)
+    count = f"{len(heads)} modules"
+    return _facts_of_heads(count, random, length, shared, drops, output)
 
 
 def _side_by_side(heads, x):
@@ -80,10 +77,13 @@ def _side_by_side(heads, x):
     return torch.cat(outputs, dim=-1)
 
 
-def _facts_of_heads(sort, random="nothing", shared=False, drops=False, output=None):
+def _facts_of_heads(
+    sort, random="nothing", length="right", shared=False, drops=False, output=None
+):
     return {
         "result": sort,
         "left random": random,
+        "longest text": length,
         "changes when the layer is trained": shared,
         "drops weights in train mode": drops,
         "outputs side by side": output,
@@ -159,6 +159,18 @@ EXERCISE = Exercise(
             _dropping,
             "The outputs are right in eval mode. The layer drops nothing in train mode "
             "either, so the dropout of each head is 0.",
+        ),
+        Mistake(
+            "heads for longer texts than the layer",
+            lambda layer: heads_of(layer, longer=5),
+            "The outputs are right, but the heads take texts that the layer refuses. "
+            "Their context_length is the layer's.",
+        ),
+        Mistake(
+            "heads for shorter texts than the layer",
+            lambda layer: heads_of(layer, longer=1 - layer.context_length),
+            "The heads refuse texts that the layer takes. Their context_length is the "
+            "layer's.",
         ),
         Mistake(
             "heads that share their weights with the layer",

@@ -25,9 +25,9 @@ def _steps():
 
     far_ahead = {
         "queries": torch.ones(1, 1, 2, 1),
-        "keys": torch.tensor([[[[1.0], [4000.0]]]]),
+        "keys": torch.tensor([[[[-20_000.0], [30_000.0]]]]),
         "values": torch.tensor([[[[2.0], [3.0]]]]),
-        "cached_keys": torch.zeros(1, 1, 1, 1),
+        "cached_keys": torch.full((1, 1, 1, 1), -20_100.0),
         "cached_values": torch.ones(1, 1, 1, 1),
     }
     return [

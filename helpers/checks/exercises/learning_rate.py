@@ -37,6 +37,7 @@ def _steps():
         case("halfway down", 9, 11, 5, 0.5),
         case("the last step", 11, 11, 5, 0.5),
         case("a shorter warm-up", 1, 8, 2, 2.0),
+        case("as many steps as before, another warm-up", 2, 11, 3, 2.0),
         case("the last step, no warm-up", 5, 5, 0, 2.0),
         case("near the end of a long run", 2300, 2400, 100, 0.1),
     ]

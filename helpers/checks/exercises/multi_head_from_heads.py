@@ -12,8 +12,10 @@ from helpers.checks.comparing import sort_of
 from helpers.checks.exercise import Exercise
 from helpers.checks.exercises.support.heads_and_layers import (
     MATRICES,
+    changes_with,
     exchanged,
     layer_of,
+    longest_text,
     rebuilding_cases,
     settle,
 )
@@ -75,13 +77,20 @@ def _use_multi_head(build, heads, x):
     other = build(again)
     random = settle([layer], [other] if isinstance(other, nn.Module) else [])
     drops = not all(repeats(layer.train(), x) for _ in range(20))
-    return _facts_of_layer(sort, random, drops, layer.eval()(x))
+    layer.eval()
+    length = longest_text(layer, d_in, again[0].context_length)
+    shared = changes_with(heads, lambda: layer(x))
+    return _facts_of_layer(sort, random, length, shared, drops, layer(x))
 
 
-def _facts_of_layer(sort, random="nothing", drops=False, output=None):
+def _facts_of_layer(
+    sort, random="nothing", length="right", shared=False, drops=False, output=None
+):
     return {
         "result": sort,
         "left random": random,
+        "longest text": length,
+        "changes when the heads are trained": shared,
         "drops weights in train mode": drops,
         "output": output,
     }
@@ -172,6 +181,18 @@ EXERCISE = Exercise(
             _dropping,
             "The output is right in eval mode. The heads drop nothing in train mode "
             "either, so the layer's dropout is 0.",
+        ),
+        Mistake(
+            "a layer for longer texts than its heads",
+            lambda heads: layer_of(heads, longer=5),
+            "The output is right, but the layer takes texts that the heads refuse. Its "
+            "context_length is theirs.",
+        ),
+        Mistake(
+            "a layer for shorter texts than its heads",
+            lambda heads: layer_of(heads, longer=1 - heads[0].context_length),
+            "The layer refuses texts that the heads take. Its context_length is "
+            "theirs, whatever else it was built with.",
         ),
         Mistake(
             "a wrapper around the heads",

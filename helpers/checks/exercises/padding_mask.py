@@ -13,6 +13,7 @@ def _lengths():
         Case("one padded sequence", {"lengths": torch.tensor([1]), "S": 3}),
         Case("three sequences", {"lengths": torch.tensor([4, 1, 3]), "S": 5}),
         Case("two keys, two sequences", {"lengths": torch.tensor([2, 1]), "S": 2}),
+        Case("the longest last", {"lengths": torch.tensor([1, 3]), "S": 3}),
     ]
 
 
@@ -31,6 +32,34 @@ EXERCISE = Exercise(
     reference=attention.padding_mask,
     cases=_lengths,
     mistakes=(
+        Mistake(
+            "lengths that were sorted first",
+            lambda lengths, S: (
+                _keys(S) < lengths.sort(descending=True).values[:, None, None]
+            ),
+            "Row b belongs to sequence b. Sorting the lengths gives the rows to other "
+            "sequences, unless they were sorted already.",
+        ),
+        Mistake(
+            "a mask as wide as the longest sequence",
+            lambda lengths, S: _keys(int(lengths.max())) < lengths[:, None, None],
+            "The mask has S columns, one for each key, also where no sequence of the "
+            "batch is that long.",
+        ),
+        Mistake(
+            "a mask of (S, B) that was reshaped",
+            lambda lengths, S: (torch.arange(S)[:, None] < lengths).reshape(
+                len(lengths), 1, S
+            ),
+            "reshape leaves the entries in their order and cuts them into other rows. "
+            "Compare a column of lengths with a row of positions, or transpose.",
+        ),
+        Mistake(
+            "the padding but its first key, and not what is real",
+            lambda lengths, S: _keys(S) > lengths[:, None, None],
+            "True means may attend, so it stands at the keys that are no padding; and "
+            "the padding begins at the position that equals the length.",
+        ),
         Mistake(
             "a mask that is True at the padding",
             lambda lengths, S: _keys(S) >= lengths[:, None, None],
@@ -69,6 +98,11 @@ EXERCISE = Exercise(
             "one mask for all sequences",
             lambda lengths, S: (_keys(S) < lengths.max()).expand(len(lengths), 1, S),
             "Each sequence has its own length; yours takes the longest for all.",
+        ),
+        Mistake(
+            "the first sequence's mask for all",
+            lambda lengths, S: (_keys(S) < lengths[0]).expand(len(lengths), 1, S),
+            "Each sequence has its own length; yours takes that of the first for all.",
         ),
         Mistake(
             "a mask of numbers",

@@ -7,6 +7,7 @@ import torch
 from helpers import attention
 from helpers.checks.cases import Case, Mistake
 from helpers.checks.exercise import Exercise
+from helpers.checks.exercises.support.reshaped_keys import reshaped, reshaped_keys
 
 
 def _queries_and_keys():
@@ -75,6 +76,17 @@ EXERCISE = Exercise(
     ),
     cases=_queries_and_keys,
     mistakes=(
+        reshaped_keys(
+            lambda queries, keys: (queries @ reshaped(keys) / _root(keys)).softmax(-1)
+        ),
+        Mistake(
+            "a root rounded down to a whole number",
+            lambda queries, keys: _divided(
+                queries, keys, math.isqrt(keys.shape[-1])
+            ).softmax(-1),
+            "int and // cut a root off. It is whole only where D is a square, such as "
+            "4 or 64.",
+        ),
         Mistake(
             "softmax of scores that nothing divides",
             lambda queries, keys: _divided(queries, keys, 1).softmax(-1),

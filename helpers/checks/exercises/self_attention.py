@@ -5,6 +5,7 @@ import torch
 from helpers import attention
 from helpers.checks.cases import Case, Mistake
 from helpers.checks.exercise import Exercise
+from helpers.checks.exercises.support.reshaped_keys import reshaped, reshaped_keys
 
 
 def _words_and_matrices():
@@ -49,9 +50,15 @@ def _words_and_matrices():
     ]
 
 
-def _projected(x, matrices, scale=lambda d_in, d_out: d_out**0.5, dim=-1):
+def _projected(
+    x,
+    matrices,
+    scale=lambda d_in, d_out: d_out**0.5,
+    dim=-1,
+    turn=lambda keys: keys.T,
+):
     queries, keys, values = (x @ matrix for matrix in matrices)
-    scores = queries @ keys.T / scale(*matrices[0].shape)
+    scores = queries @ turn(keys) / scale(*matrices[0].shape)
     weights = attention.softmax(scores, dim)
     return weights @ values, weights
 
@@ -84,6 +91,7 @@ EXERCISE = Exercise(
     reference=_self_attention,
     cases=_words_and_matrices,
     mistakes=(
+        reshaped_keys(lambda x, *matrices: _projected(x, matrices, turn=reshaped)),
         Mistake(
             "queries and keys exchanged",
             lambda x, q, k, v: _projected(x, (k, q, v)),

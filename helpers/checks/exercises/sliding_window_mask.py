@@ -18,6 +18,8 @@ def _windows():
         Case("a window of two", {"T": 4, "window": 2}),
         Case("a window of three", {"T": 7, "window": 3}),
         Case("a window wider than the text", {"T": 3, "window": 5}),
+        Case("200 tokens, a window of 150", {"T": 200, "window": 150}),
+        Case("four tokens, after more", {"T": 4, "window": 3}),
     ]
 
 

@@ -85,6 +85,18 @@ EXERCISE = Exercise(
     cases=_differences,
     mistakes=(
         Mistake(
+            "a difference cut off before it is used",
+            lambda difference, D: _slope(difference.clamp(-10, 10), D),
+            "Beyond the limits the slope is that of another difference. Nothing needs "
+            "cutting: torch.sigmoid doesn't overflow.",
+        ),
+        Mistake(
+            "a slope without the 2, and divided by D",
+            lambda difference, D: _slope(difference * D**-0.5, D) * D**-0.5 / 2,
+            "The derivative of a square has the factor 2; and the difference is "
+            "divided by the square root of D, forwards and backwards.",
+        ),
+        Mistake(
             "the derivative with respect to the lead",
             _by_the_lead,
             "Two of the three derivatives are there. The lead is the difference "

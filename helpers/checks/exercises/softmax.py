@@ -55,6 +55,29 @@ EXERCISE = Exercise(
     cases=_scores,
     mistakes=(
         Mistake(
+            "powers of 2 in place of powers of e",
+            lambda scores: (
+                2.0 ** (scores - scores.amax(-1, keepdim=True))
+                / (2.0 ** (scores - scores.amax(-1, keepdim=True))).sum(
+                    -1, keepdim=True
+                )
+            ),
+            "The rows sum to 1, but one score more makes a weight twice as large, and "
+            "not e times. Use exp.",
+        ),
+        Mistake(
+            "scores rounded to half precision",
+            lambda scores: scores.half().float().softmax(-1),
+            "float16 keeps three digits: scores in the thousands become multiples of "
+            "2, and their differences get lost.",
+        ),
+        Mistake(
+            "scores cut off before the exponential",
+            lambda scores: scores.clamp(-80, 80).softmax(-1),
+            "Above and below the limits all scores are made equal. Subtract each "
+            "row's maximum: that leaves every difference as it was.",
+        ),
+        Mistake(
             "softmax without subtracting the maximum",
             naive_softmax,
             "exp(89) is already infinite in float32, and exp(-3000) is 0: the quotient "

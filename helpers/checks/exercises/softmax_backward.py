@@ -24,11 +24,13 @@ def _weights_and_gradients():
 
     even = torch.tensor([[0.5, 0.5]])
     rows = torch.tensor([[0.25, 0.75], [0.5, 0.5]])
+    sure = torch.tensor([[1.0, 0.0], [0.995, 0.005], [0.5, 0.5]])
     return [
         case("one query, two keys", even, torch.tensor([[1.0, 0.0]])),
         case("two queries, two keys", rows, torch.tensor([[2.0, -2.0], [4.0, 0.0]])),
         case("the same gradient for all weights", rows, torch.ones(2, 2)),
         case("one key gets everything", torch.eye(3), draw(3, 3)),
+        case("one key gets nearly everything", sure, draw(3, 2)),
         drawn("five queries, seven keys", 5, 7),
         drawn("a batch of heads", 2, 3, 5, 7),
     ]
@@ -58,6 +60,30 @@ EXERCISE = Exercise(
     reference=_softmax_by_autograd,
     cases=_weights_and_gradients,
     mistakes=(
+        Mistake(
+            "the gradient of the logarithm of softmax",
+            lambda weights, grad: grad - weights * grad.sum(-1, keepdim=True),
+            "That is the way back through log_softmax. The gradient arrives at the "
+            "weights themselves.",
+        ),
+        Mistake(
+            "a sum over all rows of a matrix",
+            lambda weights, grad: (
+                weights * (grad - (weights * grad).sum((-2, -1), keepdim=True))
+                if weights.dim() > 1
+                else weights * (grad - (weights * grad).sum())
+            ),
+            "Each query has a row of its own, and its scores reach no other row. Sum "
+            "along the last axis only.",
+        ),
+        Mistake(
+            "the other weights' sum with the wrong index",
+            lambda weights, grad: (
+                weights * grad - weights**2 * grad.sum(-1, keepdim=True)
+            ),
+            "In the sum over i each gradient is multiplied by its own weight, w_i, and "
+            "not by w_j. The two are the same for even weights only.",
+        ),
         Mistake(
             "the diagonal of the Jacobian alone",
             lambda weights, grad: weights * (1 - weights) * grad,

@@ -71,6 +71,10 @@ def _larger(logits, k):
     return logits > logits.topk(k).values.amin(-1, keepdim=True)
 
 
+def _over_the_batch(logits, k):
+    return logits.masked_fill(~_exactly(logits, k), -torch.inf).softmax(dim=0)
+
+
 def _open(logits, kept, temperature=1.0):
     return (logits / temperature).masked_fill(~kept, -torch.inf).softmax(dim=-1)
 
@@ -165,6 +169,19 @@ EXERCISE = Exercise(
     cases=_rows_to_cut,
     run=_use_top_k,
     mistakes=(
+        Mistake(
+            "a second softmax over the probabilities that were kept",
+            lambda logits, k, temperature: _open(
+                (logits / temperature).softmax(-1), _exactly(logits, k)
+            ),
+            "A softmax of probabilities makes them nearly even. Divide what is left by "
+            "its sum, or take one softmax of the logits that were kept.",
+        ),
+        Mistake(
+            "softmax over the batch",
+            lambda logits, k, temperature: _over_the_batch(logits / temperature, k),
+            "Each row is a prediction of its own and must sum to 1: dim=-1.",
+        ),
         *_mistakes(_exactly, _one_less),
         *_mistakes(_no_less, _larger),
         Mistake(

@@ -17,7 +17,8 @@ def _rows():
         arguments = {"logits": logits, "p": p}
         return Case(name, arguments | {"ties": ties}, arguments)
 
-    # No sum of probabilities comes near its p: which side it falls on is certain.
+    # No sum of probabilities comes near its p, or it is p exactly, in float32 and in
+    # float64: which side it falls on is certain.
     rows = torch.randn(3, 7, generator=generator)
     low = torch.tensor([[-3000.0, -3001.0, -3002.0, -2999.0]])
     return [
@@ -28,6 +29,7 @@ def _rows():
         case("logits in the thousands", 3000 * rows, 0.5),
         case("logits of minus thousands", low, 0.8),
         case("four equal logits", torch.zeros(1, 4), 0.6, ties=True),
+        case("two of four reach p exactly", torch.zeros(1, 4), 0.5, ties=True),
     ]
 
 
@@ -52,10 +54,10 @@ def _put_back(ordered, ids):
     return torch.zeros_like(ordered).scatter(-1, ids, ordered)
 
 
-def _without_crossing(logits, p, always=0):
-    """Keep while the sum, the entry itself included, is at most p."""
+def _without_crossing(logits, p, always=0, fits=torch.le):
+    """Keep while the sum, the entry itself included, is at most p, or below it."""
     ordered, ids, before = _sort(logits)
-    kept = before + ordered <= p
+    kept = fits(before + ordered, p)
     kept[..., :always] = True
     return _normalise(_put_back(ordered * kept, ids))
 
@@ -65,6 +67,11 @@ def _one_more(logits, p):
     kept = before < p
     kept[..., 1:] = kept[..., :-1].clone()
     return _normalise(_put_back(ordered * kept, ids))
+
+
+def _on_at_a_tie(logits, p):
+    ordered, ids, before = _sort(logits)
+    return _normalise(_put_back(ordered * (before <= p), ids))
 
 
 def _unsorted(logits, p):
@@ -145,7 +152,16 @@ EXERCISE = Exercise(
             for wrong in (
                 _without_crossing,
                 lambda logits, p: _without_crossing(logits, p, always=1),
+                lambda logits, p: _without_crossing(logits, p, fits=torch.lt),
+                lambda logits, p: _without_crossing(logits, p, 1, torch.lt),
             )
+        ),
+        Mistake(
+            "top-p that goes on when the sum is exactly p",
+            _on_at_a_tie,
+            "Where the sum of what is kept equals p, it has reached p, and the next "
+            "character is one too many. Keep a character while the sum before it is "
+            "below p, not while it is at most p.",
         ),
         Mistake(
             "top-p that keeps one character too many",

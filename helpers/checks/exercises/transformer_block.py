@@ -61,6 +61,12 @@ def _parts():
             silent,
             ["changes nothing", "gives zeros"] * 2,
         ),
+        case(
+            "parts that hand on what they get",
+            torch.tensor([[[1.0, -2.0]]]),
+            [_as_it_is] * 4,
+            ["changes nothing"] * 4,
+        ),
         case("layers", x, real, layers),
         case("layers, inputs in the hundreds", 300 * x[:1], real, layers),
     ]

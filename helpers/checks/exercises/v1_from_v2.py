@@ -31,6 +31,7 @@ def _layers():
         case("2 numbers in, 2 out", 2, 2),
         case("3 numbers in, 2 out", 3, 2),
         case("3 numbers in, 5 out", 3, 5),
+        case("1 number in, 2 out", 1, 2),
     ]
 
 

@@ -92,12 +92,58 @@ def settle(layers, others):
     return f"{', '.join(first)}{more}" if drawn else "nothing"
 
 
+def longest_text(module, d_in, expected):
+    """Whether a module takes texts as long as it should: "right", "longer", "shorter".
+
+    Args:
+        module: it maps (B, T, d_in) to a tensor, and raises an error at longer texts.
+        d_in: the width of a token.
+        expected: the longest T that it should take.
+    """
+
+    def takes(T):
+        try:
+            module(torch.zeros(1, T, d_in))
+        except (IndexError, RuntimeError, ValueError):
+            return False
+        return True
+
+    if takes(expected + 1):
+        return "longer"
+    return "right" if takes(expected) else "shorter"
+
+
+@torch.no_grad()
+def changes_with(given, output):
+    """Whether an output becomes another one when the weights of ``given`` change.
+
+    Args:
+        given: a list of modules; they are as before at the end.
+        output: a function without arguments that computes it.
+    """
+    before = output()
+    weights = [values for module in given for values in module.parameters()]
+    saved = [values.clone() for values in weights]
+    for values in weights:
+        values.add_(1.0)
+    after = output()
+    for values, old in zip(weights, saved, strict=True):
+        values.copy_(old)
+    return before is not None and not torch.equal(before, after)
+
+
 # --- builds ---------------------------------------------------------------------------
 
 
 @torch.no_grad()
 def layer_of(
-    heads, *, join=torch.cat, names=MATRICES, num_heads=None, out=("weight", "bias")
+    heads,
+    *,
+    join=torch.cat,
+    names=MATRICES,
+    num_heads=None,
+    out=("weight", "bias"),
+    longer=0,
 ):
     """One layer from heads; where an option says so, with a mistake.
 
@@ -107,13 +153,15 @@ def layer_of(
         names: of the matrices that are copied.
         num_heads: of the layer, where that isn't their number.
         out: what of ``out_proj`` is set so that it hands on what it gets.
+        longer: by how much its ``context_length`` exceeds theirs.
 
     Returns:
         layer: a ``MultiHeadAttention``.
     """
     d_out, d_in = heads[0].W_query.weight.shape
     H = len(heads)
-    sizes = (d_in, H * d_out, heads[0].context_length, 0.0, num_heads or H)
+    length = heads[0].context_length + longer
+    sizes = (d_in, H * d_out, length, 0.0, num_heads or H)
     layer = attention.MultiHeadAttention(*sizes)
     for name in names:
         rows = join([getattr(head, name).weight for head in heads])
@@ -130,7 +178,7 @@ def _own_rows(weight, h, D):
 
 
 @torch.no_grad()
-def heads_of(layer, *, rows=_own_rows, names=MATRICES, share=False):
+def heads_of(layer, *, rows=_own_rows, names=MATRICES, share=False, longer=0):
     """Heads from one layer; where an option says so, with a mistake.
 
     Args:
@@ -138,6 +186,7 @@ def heads_of(layer, *, rows=_own_rows, names=MATRICES, share=False):
         rows: ``rows(weight, h, D)`` takes the rows of head h.
         names: of the matrices that are copied.
         share: give the heads the layer's memory instead of a copy.
+        longer: by how much their ``context_length`` exceeds the layer's.
 
     Returns:
         heads: a list of ``CausalAttention`` modules.
@@ -146,7 +195,8 @@ def heads_of(layer, *, rows=_own_rows, names=MATRICES, share=False):
     D = d_out // layer.num_heads
     heads = []
     for h in range(layer.num_heads):
-        head = attention.CausalAttention(d_in, D, layer.context_length, 0.0)
+        length = layer.context_length + longer
+        head = attention.CausalAttention(d_in, D, length, 0.0)
         for name in names:
             part = rows(getattr(layer, name).weight, h, D)
             if share:

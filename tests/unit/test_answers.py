@@ -1,0 +1,51 @@
+"""The checks judge answers whose authors had never seen a check."""
+
+import pytest
+
+from helpers import checks
+from tests.answers import ANSWERS
+
+pytestmark = pytest.mark.slow
+OPEN = [answer for answer in ANSWERS if not answer.sealed]
+RIGHT = [answer for answer in OPEN if answer.right]
+WRONG = [answer for answer in OPEN if not answer.right]
+# What no input of reasonable size can show.
+PASSED_OVER = {
+    "a-block_parameters-wrong_int32": "only blocks of 13,400 features overflow it",
+    "d-inverted_dropout-ten_sided_die": "p is off by 0.05 at most",
+    "f-clip_gradients-wrong_epsilon": "numbers of a millionth count as equal",
+    "f-top_p-wrong_argmax_of_nothing": "p = 1, where rounding decides",
+}
+
+
+@pytest.fixture(scope="module")
+def verdicts():
+    return {
+        str(answer): checks.EXERCISES[answer.check].examine(answer.solution)
+        for answer in OPEN
+    }
+
+
+def test_a_third_is_sealed():
+    assert len(ANSWERS) > 900
+    assert 0.3 < sum(answer.sealed for answer in ANSWERS) / len(ANSWERS) < 0.37
+
+
+@pytest.mark.parametrize("answer", RIGHT, ids=str)
+def test_a_right_answer_is_accepted(verdicts, answer):
+    verdict = verdicts[str(answer)]
+    assert verdict.ok, f"{answer.says}\n{verdict.text}"
+
+
+@pytest.mark.parametrize("answer", WRONG, ids=str)
+def test_a_wrong_answer_is_rejected(verdicts, answer):
+    verdict = verdicts[str(answer)]
+    assert verdict.ok == (str(answer) in PASSED_OVER), answer.says
+
+
+def test_most_verdicts_on_wrong_answers_say_more_than_that_they_are_wrong(verdicts):
+    found = [verdicts[str(answer)] for answer in WRONG]
+    known = sum(verdict.mistake is not None for verdict in found)
+    telling = sum(bool(verdict.mistake or verdict.signs) for verdict in found)
+    assert known >= 0.57 * len(WRONG)
+    assert telling >= 0.85 * len(WRONG)
