@@ -5,7 +5,8 @@ on what a reader wrote. ``checks.audit(layer, d_in, context_length)`` puts any a
 layer to the tests of the bug museum.
 
 What the check ``causal_mask`` knows, and every word of its verdicts on known mistakes,
-stands in ``exercises/causal_mask.py``; so it is with each.
+stands in ``exercises/causal_mask.py``; so it is with each. What it says where no known
+mistake fits comes from ``signs``.
 """
 
 from helpers.checks.auditing import audit

@@ -4,8 +4,8 @@ Nobody who wrote them had seen a check. Each hand's folder has a module for each
 checks, whose ``ANSWERS`` begin their docstring with "right:" or "wrong:", and then say
 what they do. They stay as they were handed in, but for five calls that raised an error.
 
-A third of them, drawn by a hash of their names, is sealed: whoever mends a check looks at
-the other two thirds alone, and the sealed ones say how good the checks are.
+A third of them, drawn by a hash of their names, is sealed: whoever mends a check looks
+at the other two thirds alone, and the sealed ones say how good the checks are.
 """
 
 import importlib

@@ -182,7 +182,7 @@ RIGHT = [
     padded_with_a_huge_number,
 ]
 WRONG = [
-    (padded_with_a_low_number, None),
+    (padded_with_a_low_number, "a low number in place of minus infinity"),
     (padded_with_a_penalty, None),
     (padded_times_infinity, "minus infinity times 0"),
     (padded_result_dropped, "attention without a mask"),

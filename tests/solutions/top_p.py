@@ -122,7 +122,7 @@ def top_p_by_cutoff(logits, p):
     return torch.stack(rows)
 
 
-def top_p_scatters_twice(logits, p):
+def top_p_gathers(logits, p):
     ordered, ids = logits.softmax(-1).sort(descending=True)
     ordered = ordered.where(ordered.cumsum(-1) - ordered < p, 0.0)
     return ordered.gather(-1, ids) / ordered.sum(-1, keepdim=True)
@@ -149,5 +149,5 @@ WRONG = [
     (top_p_undivided, "top-p that is not divided by its sum"),
     (top_p_threshold, "a threshold for each single probability"),
     (top_p_by_cutoff, "top-p that keeps more where probabilities are equal"),
-    (top_p_scatters_twice, None),
+    (top_p_gathers, "gather in place of scatter"),
 ]

@@ -108,6 +108,29 @@ EXERCISE = Exercise(
     cases=_given_masks,
     mistakes=(
         Mistake(
+            "attention that hides dropped keys before softmax, and divides by 1 - p",
+            _with(
+                lambda queries, keys, keep, p: (
+                    _hidden(_scores(queries, keys).masked_fill(~keep, -math.inf))
+                    .softmax(-1)
+                    .div(1 - p)
+                )
+            ),
+            "Softmax has shared the dropped weights out among the kept ones already, "
+            "and the division makes each row sum to more than 1. Dropout comes after "
+            "softmax.",
+        ),
+        Mistake(
+            "attention whose causal mask comes after softmax",
+            _with(
+                lambda queries, keys, keep, p: (
+                    _scores(queries, keys).softmax(-1).tril() * keep / (1 - p)
+                )
+            ),
+            "What the future got is missing in the rows, and how much that is tells of "
+            "the future. Mask before softmax, drop after it.",
+        ),
+        Mistake(
             "attention that doesn't divide the kept weights by 1 - p",
             _with(lambda queries, keys, keep, p: _weights(queries, keys) * keep),
             "The places are right, but the kept weights have to grow, so that the "

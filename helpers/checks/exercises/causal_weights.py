@@ -39,6 +39,11 @@ def _lower(scores, diagonal=0):
     return torch.ones_like(scores).tril(diagonal).bool()
 
 
+def _zeros_hidden(scores):
+    past = scores.tril()
+    return past.masked_fill(past == 0, -math.inf).softmax(-1)
+
+
 def _one_maximum(scores):
     scores = scores.masked_fill(~_lower(scores), -math.inf)
     exponentials = (scores - scores.max()).exp()
@@ -56,6 +61,23 @@ EXERCISE = Exercise(
     reference=lambda scores: _masked_softmax(scores, _lower(scores)),
     cases=_score_tables,
     mistakes=(
+        *(
+            Mistake(
+                "a low number in place of minus infinity",
+                lambda scores, low=low: scores.masked_fill(
+                    ~_lower(scores), low
+                ).softmax(-1),
+                "Scores may be as low themselves, and then the future gets weight. "
+                "Minus infinity lies below every score.",
+            )
+            for low in (-100.0, -1000.0)
+        ),
+        Mistake(
+            "a mask made of the scores that are 0",
+            _zeros_hidden,
+            "tril writes zeros into the future, but a score of the past may be 0, too, "
+            "and is hidden with them. Make the mask of ones, not of scores.",
+        ),
         Mistake(
             "softmax without a mask",
             lambda scores: scores.softmax(-1),

@@ -137,6 +137,12 @@ EXERCISE = Exercise(
     cases=_steps,
     mistakes=(
         Mistake(
+            "a mask that opens the next token",
+            _with_mask(lambda T, S: torch.ones(T, S).tril(S - T + 1).bool()),
+            "Row 0 is open up to key S - T, its own. The diagonal moves by S - T; one "
+            "more, and each new token sees the one that comes after it.",
+        ),
+        Mistake(
             "new tokens that attend to later ones",
             _with_mask(lambda T, S: None),
             "A single new token is the last one and may see all; of several, the "

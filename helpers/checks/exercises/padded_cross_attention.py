@@ -120,6 +120,14 @@ EXERCISE = Exercise(
     cases=_padded_batches,
     mistakes=(
         Mistake(
+            "a low number in place of minus infinity",
+            _with_mask(
+                lambda queries, keys, lengths: _real(keys, lengths), outside=-1000.0
+            ),
+            "Real scores may be as low, and then the filler gets weight. Minus "
+            "infinity lies below every score.",
+        ),
+        Mistake(
             "attention without a mask",
             _without_mask,
             "The filler gets weights like any other key. masked_fill returns a new "

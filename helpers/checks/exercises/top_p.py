@@ -69,6 +69,11 @@ def _one_more(logits, p):
     return _normalise(_put_back(ordered * kept, ids))
 
 
+def _gathered(logits, p):
+    ordered, ids, before = _sort(logits)
+    return _normalise((ordered * (before < p)).gather(-1, ids))
+
+
 def _on_at_a_tie(logits, p):
     ordered, ids, before = _sort(logits)
     return _normalise(_put_back(ordered * (before <= p), ids))
@@ -142,6 +147,12 @@ EXERCISE = Exercise(
     cases=_rows,
     run=_use_top_p,
     mistakes=(
+        Mistake(
+            "gather in place of scatter",
+            _gathered,
+            "gather reads from the places that ids names, scatter writes there. What "
+            "sort brought into order goes back by scatter.",
+        ),
         *(
             Mistake(
                 "top-p without the character that crosses p",
