@@ -116,7 +116,7 @@ def _tensor_difference(expected: Tensor, yours: Any, part: str) -> Difference | 
         return Difference("dtype", part, yours, expected)
     if yours.device.type != expected.device.type:
         return Difference("device", part, yours, expected)
-    wrong = ~_agree(yours.detach(), expected.detach())
+    wrong = ~agree(yours.detach(), expected.detach())
     if not wrong.any():
         return None
     index = tuple(wrong.nonzero()[0].tolist())
@@ -132,7 +132,8 @@ def _sort(tensor: Tensor) -> str:
     return "floating-point" if tensor.is_floating_point() else "integer"
 
 
-def _agree(yours: Tensor, expected: Tensor) -> Tensor:
+def agree(yours: Tensor, expected: Tensor) -> Tensor:
+    """True where two tensors of one shape hold the same number, up to rounding."""
     if not expected.is_floating_point():
         return yours == expected
     yours, expected = yours.double(), expected.double()

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from helpers.checks.calling import Outcome
 from helpers.checks.cases import Case
-from helpers.checks.comparing import difference, name_parts
+from helpers.checks.comparing import agree, difference, name_parts
 
 MOST_TOLD = 3
 LARGE = 50.0  # exp of a few of these leaves float32
@@ -114,7 +114,8 @@ def besides(
         names: of the parts of a result, in order.
 
     Returns:
-        sentence: such as "Every number is too large, by a factor of 2.", or None.
+        sentence: such as "Every number has the wrong sign.", or None. A factor counts
+            only where it is a size or an argument.
     """
     values = []
     for case, outcome, known in zip(cases, outcomes, mistaken, strict=True):
@@ -567,8 +568,7 @@ def _ones(sums: Tensor) -> bool:
 
 
 def _wrong(yours: Tensor, right: Tensor) -> Tensor:
-    near = (yours - right).abs() <= 1e-5 + 1e-4 * right.abs()
-    return ~(near | (yours == right))
+    return ~agree(yours, right)
 
 
 def _equal(one: Tensor, other: Tensor) -> bool:

@@ -72,7 +72,7 @@ def load(name: str, **options: int) -> Corpus:
     "hello" is the text "hello world". Nothing of eleven characters can be spared for
     measuring, so its ``held_out`` is empty: bring a text of your own.
 
-    "little-world" draws stories from ``whole_world``. Held-out stories are drawn apart
+    "little-world" draws stories from ``LittleWorld``. Held-out stories are drawn apart
     from those trained on, so that more of the one kind leave the other as they were.
 
     "tiny-shakespeare" is 1,115,394 characters of Shakespeare's plays. The first 90% are
