@@ -31,14 +31,14 @@ def _steps():
         "cached_values": torch.ones(1, 1, 1, 1),
     }
     return [
-        step("one new token behind two", 1, 1, 1, 2, 2),
-        step("two new tokens behind one", 1, 1, 2, 1, 2),
+        step("one new token after two", 1, 1, 1, 2, 2),
+        step("two new tokens after one", 1, 1, 2, 1, 2),
         step("scores of zero", 1, 1, 2, 2, 2, scale=0.0),
         step("one token, an empty cache", 1, 1, 1, 0, 2),
         step("three tokens, an empty cache", 1, 1, 3, 0, 2),
         step("two texts, three heads", 2, 3, 4, 5, 6),
-        step("two new tokens, scores in the thousands", 1, 2, 2, 3, 4, scale=3000.0),
-        Case("a later token's score is thousands higher", far_ahead),
+        step("two new tokens, scores far from 0", 1, 2, 2, 3, 4, scale=3000.0),
+        Case("a later token's score is tens of thousands higher", far_ahead),
     ]
 
 
