@@ -34,7 +34,7 @@ class Outcome:
         hung: whether it had to be stopped.
         printed: the first of what it printed.
         changed: the arguments that it changed, each with what of it: "tensor", "list"
-            (its items), "tensors in a list" or "object".
+            (its items), "tensors in a list", "modules in a list" or "object".
         shared: names of the arguments whose memory the result's tensors share.
         reseeded: whether it set PyTorch's seed.
     """
@@ -192,6 +192,8 @@ def _part_that_changed(before: list[Any], after: Any) -> str:
     """What of an argument is another one now, from its items before the call."""
     if isinstance(after, list):
         items = len(before) == len(after) and all(map(operator.is_, before, after))
+        if items and any(isinstance(one, torch.nn.Module) for one in after):
+            return "modules in a list"
         return "tensors in a list" if items else "list"
     return "tensor" if isinstance(after, torch.Tensor) else "object"
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from helpers.checks import signs, verdict
+from helpers.checks import combining, signs, verdict
 from helpers.checks.calling import SECONDS, Outcome, call, plain_call
 from helpers.checks.cases import Case, Mistake
 from helpers.checks.comparing import Difference, difference, name_parts
@@ -106,7 +106,7 @@ class Exercise:
             if not self.fresh:
                 outcome = dataclasses.replace(outcome, shared=())
             outcomes.append(outcome)
-        return self._judge(title, outcomes)
+        return self._judge(title, attempt, outcomes, seconds)
 
     def inputs(self) -> Sequence[Case]:
         """The cases, made once; whoever calls gets the check's own, to read only."""
@@ -136,13 +136,16 @@ class Exercise:
         known: Outcome = self._known[key]
         return known
 
-    def _judge(self, title: str, outcomes: list[Outcome]) -> verdict.Verdict:
-        cases, failures = self.inputs(), []
+    def _judge(
+        self, title: str, attempt: Any, outcomes: list[Outcome], seconds: float
+    ) -> verdict.Verdict:
+        cases, failures, first = self.inputs(), [], 0
         for number, outcome in enumerate(outcomes):
             right = self.outcome(self.reference, number)
             failure = _failure(right, outcome, list(self.returns))
             if failure is not None:
                 failures.append((cases[number], outcome, failure))
+                first = first if failures[1:] else number
         if not failures:
             # One mistake can be made in several ways, each a Mistake of that name.
             known = len({mistake.name for mistake in self.mistakes})
@@ -150,10 +153,15 @@ class Exercise:
         passed = len(cases) - len(failures)
         rights = [self.outcome(self.reference, i) for i in range(len(cases))]
         found: Mistake | tuple[str, ...] | None = self._recognised(outcomes)
-        if found is None and self._besides(outcomes, rights) is None:
-            found = self._combined(outcomes)
+        alone = [] if found else self._of_arguments(outcomes)
+        if not found and not alone and not self._besides(outcomes, rights, rights):
+            found = self._combined(outcomes, rights)
         if found is None:
-            found = tuple(signs.signs(cases, outcomes, rights, list(self.returns)))
+            common = signs.signs(cases, outcomes, rights, list(self.returns))
+            # Two results of an odd kind or place can't be compared with each other.
+            odd = getattr(failures[0][2], "kind", "values") != "values"
+            kept = [] if odd else self._kept(attempt, outcomes, first, seconds)
+            found = tuple((kept + alone + common)[: signs.MOST_TOLD])
         return verdict.wrong(self.name, title, self.returns, failures, passed, found)
 
     def _recognised(self, outcomes: list[Outcome]) -> Mistake | None:
@@ -168,22 +176,106 @@ class Exercise:
                 return mistake
         return None
 
-    def _combined(self, outcomes: list[Outcome]) -> Mistake | None:
+    def _kept(
+        self, attempt: Any, outcomes: list[Outcome], number: int, seconds: float
+    ) -> list[str]:
+        """Whether a call leaves behind what changes a later call's result."""
+        arguments = self.inputs()[number].arguments
+        again = call(attempt, arguments, run=self.run, seconds=seconds)
+        if again.hung or alike(outcomes[number], again):
+            return []
+        return ["A second call with the same input gives something else."]
+
+    def _combined(
+        self, outcomes: list[Outcome], rights: Sequence[Outcome]
+    ) -> Mistake | None:
         """A known mistake and one thing besides that explain all results together."""
         numbers = range(len(outcomes))
         for mistake in self.mistakes:
             mistaken = [self.outcome(mistake.function, number) for number in numbers]
-            besides = self._besides(outcomes, mistaken)
+            besides = self._besides(outcomes, mistaken, rights)
             if besides is not None:
-                why = f"{mistake.why} Besides: {besides}"
+                why = f"{mistake.why} Yours are the results of that mistake, {besides}."
                 return dataclasses.replace(mistake, why=why)
-        return None
+        return self._of_mistake_and_arguments(outcomes, rights)
 
     def _besides(
-        self, outcomes: list[Outcome], others: Sequence[Outcome]
+        self,
+        outcomes: list[Outcome],
+        others: Sequence[Outcome],
+        rights: Sequence[Outcome],
     ) -> str | None:
-        """One thing that makes these outcomes of the others, in a sentence."""
-        return signs.besides(self.inputs(), outcomes, others, list(self.returns))
+        """One thing that makes these outcomes of the others, in words."""
+        names = list(self.returns)
+        return combining.besides(self.inputs(), outcomes, others, rights, names)
+
+    def _of_mistake_and_arguments(
+        self, outcomes: list[Outcome], rights: Sequence[Outcome]
+    ) -> Mistake | None:
+        """A known mistake made with changed arguments."""
+        wrong = [
+            number
+            for number, outcome in enumerate(outcomes)
+            if not alike(rights[number], outcome)
+        ]
+        for mistake in self.mistakes:
+            for change in combining.scales(self.inputs()):
+                if self._explained(
+                    mistake.function, change, outcomes
+                ) and self._each_counts(mistake, change, rights, wrong):
+                    why = f"{mistake.why} Another thing besides: {change.words}"
+                    return dataclasses.replace(mistake, why=why)
+        return None
+
+    def _of_arguments(self, outcomes: list[Outcome]) -> list[str]:
+        """What may have happened to an argument, where that explains all results."""
+        for change in combining.of_arguments(self.inputs()):
+            if self._explained(self.reference, change, outcomes):
+                return [change.words]
+        return []
+
+    def _explained(
+        self,
+        function: Callable[..., Any],
+        change: combining.Change,
+        outcomes: list[Outcome],
+    ) -> bool:
+        """Whether a function of changed arguments gives all these results."""
+        if any(outcome.error is not None for outcome in outcomes):
+            return False
+        # The larger inputs tell more: what doesn't fit is found out soonest.
+        return all(
+            alike(self._changed(function, change, number), outcome)
+            for number, outcome in reversed([*enumerate(outcomes)])
+        )
+
+    def _changed(
+        self, function: Callable[..., Any], change: combining.Change, number: int
+    ) -> Outcome:
+        """What a function does on changed arguments."""
+        case = self.inputs()[number]
+        return call(function, change.function(case, case.arguments), run=self.run)
+
+    def _each_counts(
+        self,
+        mistake: Mistake,
+        change: combining.Change,
+        rights: Sequence[Outcome],
+        wrong: Sequence[int],
+    ) -> bool:
+        """Whether a mistake and a change are two things, of which none undoes any."""
+        numbers = range(len(rights))
+        by_mistake = {
+            number
+            for number in numbers
+            if not alike(rights[number], self.outcome(mistake.function, number))
+        }
+        by_change = {
+            number
+            for number in numbers
+            if not alike(rights[number], self._changed(self.reference, change, number))
+        }
+        return len(by_change) > 1 and by_mistake | by_change <= {*wrong}
 
 
 def _defaults() -> tuple[torch.dtype, torch.device]:

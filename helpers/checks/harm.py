@@ -12,6 +12,10 @@ _CHANGED = {
         "the tensors in its argument {}. Whoever calls it keeps them, and a copy of "
         "the list holds the same tensors: work on a clone() of each."
     ),
+    "modules in a list": (
+        "the layers in its argument {}: their weights, or whether these are trained. "
+        "Whoever calls it keeps the layers: leave them as they are."
+    ),
     "object": "its argument {}. Whoever calls it keeps it: work on a copy.",
 }
 

@@ -17,20 +17,19 @@ from torch import Tensor
 from helpers.checks.calling import Outcome
 from helpers.checks.cases import Case
 from helpers.checks.comparing import agree, difference, name_parts
+from helpers.checks.sizes import AXES, sizes_of
 
 MOST_TOLD = 3
 LARGE = 50.0  # exp of a few of these leaves float32
 NEAR = 0.03  # how far a rounded or padded number may be off, as a share
-# Facts that explain every number, and that two mistakes hardly share by chance.
-WHOLE = re.compile(
-    r"Every number is too \w+, by a factor of [a-z].*|Every number has the wrong sign\."
-    r"|Rows and columns .*|True and False .*|It is the softmax .*"
+MOST_TIMES = 20  # an argument that a count is off by
+ENOUGH = 6  # inputs, for a feature that few of them may share by chance
+# What one wrong result may show by chance, so that two are asked for.
+COINCIDENCE = re.compile(
+    r"^Right: | sum to 1, |have the same sum|was cut to a whole one|is too \w+ by "
 )
-AXES = {
-    -1: "the last axis",
-    -2: "the last axis but one",
-    -3: "the third axis from last",
-}
+COUNTED = re.compile(r"^The number is too \w+ by ")
+BY_CHANCE = re.compile(r"numbers|length|square|axis of length 1|isn't 0 or 1|a 0|no 0")
 
 
 @dataclass(frozen=True)
@@ -66,7 +65,7 @@ def signs(
         wrong = outcome.error is not None or difference(right.value, outcome.value)
         (failing if wrong else passing).append((case, outcome, right))
     told: dict[str, None] = {}
-    if _remembers(failing, cases, rights):
+    if len(failing) > 1 and _remembers(failing, cases, rights):
         told["It is the result for an earlier input: something is kept."] = None
     values = [
         (case, outcome.value, right.value)
@@ -74,7 +73,13 @@ def signs(
         if outcome.error is None
     ]
     if values:
-        told |= dict.fromkeys(_of_parts(values, names))
+        facts = _of_parts(values, names, raised=failing[0][1].error is not None)
+        told |= dict.fromkeys(
+            fact for fact in facts if len(values) > 1 or not COINCIDENCE.search(fact)
+        )
+        counted = [fact for fact in told if COUNTED.search(fact)]
+        if len(counted) > 1:  # the failing inputs are too much alike to tell
+            told = {fact: None for fact in told if fact not in counted}
     where = _where([case for case, *_ in failing], [case for case, *_ in passing])
     if where is not None:
         told[where] = None
@@ -96,48 +101,31 @@ def _remembers(
         )
         return any(difference(one.value, outcome.value) is None for _, one in before)
 
-    return bool(failing) and all(earlier(case, out) for case, out, _ in failing)
+    return all(earlier(case, outcome) for case, outcome, _ in failing) and any(
+        _telling(outcome.value) or _shape(outcome.value) != _shape(right.value)
+        for _, outcome, right in failing
+    )
 
 
-def besides(
-    cases: Sequence[Case],
-    outcomes: Sequence[Outcome],
-    mistaken: Sequence[Outcome],
-    names: Sequence[str],
-) -> str | None:
-    """Find what turns a known mistake's results into these, where one thing does.
+def _shape(value: Any) -> tuple[int, ...]:
+    return tuple(value.shape) if isinstance(value, Tensor) else ()
 
-    Args:
-        cases: the inputs.
-        outcomes: what the reader's function did on each.
-        mistaken: what the known mistake does.
-        names: of the parts of a result, in order.
 
-    Returns:
-        sentence: such as "Every number has the wrong sign.", or None. A factor counts
-            only where it is a size or an argument.
-    """
-    values = []
-    for case, outcome, known in zip(cases, outcomes, mistaken, strict=True):
-        if outcome.error is not None or known.error is not None:
-            if type(outcome.error) is not type(known.error):
-                return None
-        elif difference(known.value, outcome.value) is not None:
-            values.append((case, outcome.value, known.value))
-    if len(values) < 2:
-        return None
-    if len(names) > 1 and all(_exchanged(yours, known) for _, yours, known in values):
-        return f"The results came in another order than {', '.join(names)}."
-    if any(isinstance(known, (dict, list, tuple)) for *_, known in values):
-        return None
-    facts = _common(Sight(*one) for one in values)
-    return next(filter(WHOLE.fullmatch, facts), None)
+def _telling(value: Any) -> bool:
+    """Whether a value is unlikely to come twice by chance."""
+    if isinstance(value, Tensor):
+        return value.dtype != torch.bool and len(value.detach().unique()) > 2
+    if isinstance(value, (list, tuple)):
+        return any(map(_telling, value)) or (_plain(value) and len(value) > 2)
+    if isinstance(value, (int, float)):
+        return value not in (0, 1)
+    return isinstance(value, str) and len(value) > 2
 
 
 def _of_parts(
-    values: Sequence[tuple[Case, Any, Any]], names: Sequence[str]
+    values: Sequence[tuple[Case, Any, Any]], names: Sequence[str], raised: bool
 ) -> Iterator[str]:
-    """Facts about a result of one or several parts."""
+    """Facts about a result of one or several parts; none of words after an error."""
     if len(names) > 1 and all(_exchanged(yours, right) for _, yours, right in values):
         yield f"The results came in another order than {', '.join(names)}."
         return
@@ -157,12 +145,15 @@ def _of_parts(
         if any(difference(right[part], yours.get(part)) for _, yours, right in named)
     ]
     good = [part for part in parts if part not in wrong]
-    if any(isinstance(right, dict) for *_, right in values):
-        # What must hold of a result, and not the result.
+    properties = any(isinstance(right, dict) for *_, right in values)
+    if properties and raised:
+        return  # what went wrong first is the error
+    if properties:  # what must hold of a result, and not the result
         yield f"Wrong: {', '.join(wrong)}."
-        return
-    if good and wrong:
+    elif good and wrong and not _any_would_do(named, good):
         yield f"Right: {', '.join(good)}. Wrong: {', '.join(wrong)}."
+    if properties:
+        wrong = [part for part in wrong if isinstance(named[0][2][part], Tensor)]
     for part in wrong[:1]:
         sights = [
             Sight(case, yours.get(part), right[part])
@@ -170,6 +161,25 @@ def _of_parts(
             if difference(right[part], yours.get(part)) is not None
         ]
         yield from (f"{part}: {fact}" for fact in _common(sights))
+
+
+def _any_would_do(named: Sequence[tuple[Case, Any, Any]], good: Sequence[str]) -> bool:
+    """Whether right parts may be right by chance, on all inputs with a wrong result.
+
+    An average of equal values, or of one, is right with any weights.
+    """
+    return all(
+        isinstance(right[part], Tensor)
+        and right[part].dim() > 1
+        and any(
+            isinstance(values, Tensor)
+            and values.dim() > 1
+            and bool((values == values[..., :1, :]).all())
+            for values in case.arguments.values()
+        )
+        for case, _, right in named
+        for part in good
+    )
 
 
 def _exchanged(yours: Any, right: Any) -> bool:
@@ -242,7 +252,11 @@ def _number_facts(sight: Sight, yours: float, right: float) -> Iterator[str]:
         yield "The number has the wrong sign."
     elif yours - right in (1, -1):
         yield f"The number is one too {'large' if yours > right else 'small'}."
-    elif yours == int(right) != right:
+    if not math.isfinite(yours) or yours == -right or abs(yours - right) == 1:
+        return
+    if float(yours).is_integer() and float(right).is_integer():
+        yield from _counted(sight.case, yours - right)
+    if 0 != yours == int(right) != right:
         yield "The number was cut to a whole one."
     elif yours == 0:
         yield "The number is 0."
@@ -252,9 +266,22 @@ def _number_facts(sight: Sight, yours: float, right: float) -> Iterator[str]:
             yield "The number is off by little."
 
 
+def _counted(case: Case, off: float) -> Iterator[str]:
+    """Which whole number of times an argument, or its square, a count is off by."""
+    way = "large" if off > 0 else "small"
+    for name, value in case.arguments.items():
+        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+            continue
+        for words, size in ((name, value), (f"{name}²", value * value)):
+            times = abs(off) / size
+            if times.is_integer() and times <= MOST_TIMES:
+                several = f"{times:.0f} times " if times > 1 else ""
+                yield f"The number is too {way} by {several}{words}."
+
+
 def _factors(case: Case, factor: float) -> Iterator[str]:
     """What a result was multiplied or divided by."""
-    for what, number in _sizes(case):
+    for what, number in sizes_of(case):
         if number <= 0:
             continue
         for words, size in ((what, number), (f"the root of {what}", number**0.5)):
@@ -267,20 +294,6 @@ def _factors(case: Case, factor: float) -> Iterator[str]:
         return
     way, times = ("large", factor) if abs(factor) > 1 else ("small", 1 / factor)
     yield f"Every number is too {way}, by a factor of {times:.3g}."
-
-
-def _sizes(case: Case) -> Iterator[tuple[str, float]]:
-    """What of the arguments a reader may multiply by, in words and as a number."""
-    for name, value in case.arguments.items():
-        if isinstance(value, Tensor):
-            for axis in range(-1, -value.dim() - 1, -1):
-                place = AXES.get(axis, "the first axis")
-                yield f"the length of {place} of {name}", value.shape[axis]
-        elif isinstance(value, (int, float)) and not isinstance(value, bool):
-            yield name, value
-            yield f"1 - {name}", 1 - value
-        elif isinstance(value, (str, list, tuple)):
-            yield f"the length of {name}", len(value)
 
 
 # --- texts and lists ------------------------------------------------------------------
@@ -369,6 +382,9 @@ def _shape_facts(yours: Tensor, right: Tensor) -> Iterator[str]:
         for order in itertools.permutations(range(right.dim())):
             moved = yours.permute(order)
             if _equal(moved, right):
+                moved_axes = [axis for axis, old in enumerate(order) if axis != old]
+                if len(moved_axes) == 2:
+                    yield from _exchange(moved_axes[0], moved_axes[1], right.dim())
                 yield "The numbers are right, but their axes stand in another order."
     if yours.numel() == right.numel() and _equal(yours.reshape(right.shape), right):
         yield "The numbers are right, in another shape."
@@ -410,18 +426,27 @@ def _same_numbers(yours: Tensor, right: Tensor) -> Iterator[str]:
         if right.shape[one] == right.shape[other] and _equal(
             yours.transpose(one, other), right
         ):
-            last = {one, other} == {right.dim() - 1, right.dim() - 2}
+            yield from _exchange(one, other, right.dim())
+        elif _equal(yours, right.transpose(one, other).reshape(right.shape)):
             yield (
-                "Rows and columns are exchanged."
-                if last
-                else "The numbers are right, but two axes are exchanged."
+                f"The numbers stand as if {_axis(one, right.dim())} and "
+                f"{_axis(other, right.dim())} had been exchanged without moving the "
+                "numbers: reshape and view leave them in their order."
             )
     for axis in range(right.dim()):
         if right.shape[axis] < 3:
             continue  # two places can agree by chance
-        where = AXES.get(axis - right.dim(), "the first axis")
+        where = _axis(axis, right.dim())
         if _equal(yours.flip(axis), right):
             yield f"The numbers come in reverse order along {where}."
+        for step in range(2, right.shape[axis]):
+            if right.shape[axis] % step == 0:
+                turns = right.unflatten(axis, (-1, step)).transpose(axis, axis + 1)
+                if _equal(yours, turns.flatten(axis, axis + 1)):
+                    yield (
+                        f"The right numbers came, but along {where} every one of "
+                        f"{step} in turn comes first."
+                    )
         length = right.shape[axis] - 1
         for way, ours, theirs in (("late", 1, 0), ("early", 0, 1)):
             if _equal(
@@ -431,6 +456,19 @@ def _same_numbers(yours: Tensor, right: Tensor) -> Iterator[str]:
     flat, wanted = yours.flatten().sort().values, right.flatten().sort().values
     if right.numel() > 2 and _equal(flat, wanted):
         yield "The right numbers came out, at wrong places."
+
+
+def _axis(axis: int, dim: int) -> str:
+    return AXES.get(axis - dim, "the first axis")
+
+
+def _exchange(one: int, other: int, dim: int) -> Iterator[str]:
+    """What to say of two axes that stand at each other's place."""
+    if {one, other} == {dim - 1, dim - 2}:
+        yield "Rows and columns are exchanged."
+    else:
+        places = f"{_axis(one, dim)} and {_axis(other, dim)}"
+        yield f"The numbers are right, but two axes are exchanged: {places}."
 
 
 def _functions_of(case: Case, yours: Tensor, right: Tensor) -> Iterator[str]:
@@ -492,7 +530,7 @@ def _other_sums(yours: Tensor, right: Tensor) -> Iterator[str]:
     for axis in others:
         what = "columns" if axis == right.dim() - 2 else "numbers along another axis"
         yield f"The {what} sum to 1, where the rows should."
-    if _ones(yours.sum()):
+    if _ones(yours.sum()) and bool((yours.sum(-1) > 1e-6).all()):
         yield "All numbers together sum to 1, where each row should."
 
 
@@ -590,7 +628,10 @@ def _where(failing: Sequence[Case], passing: Sequence[Case]) -> str | None:
     for case in passing:
         others = set(_features(case))
         common = {one: None for one in common if one not in others}
-    first = next(iter(common), None)
+    built = [one for one in common if not BY_CHANCE.search(one)]
+    if not built and (len(common) > 1 or len(failing) + len(passing) < ENOUGH):
+        return None
+    first = next(iter(built or common), None)
     return None if first is None else f"It goes wrong where {first}, and only there."
 
 
@@ -603,14 +644,20 @@ def _features(case: Case) -> Iterator[str]:
                 yield f"{name} has large numbers"
             if bool((value < 0).any()):
                 yield f"{name} has negative numbers"
-    for (one, a), (other, b) in itertools.combinations(tensors.items(), 2):
+    sequences = {n: v for n, v in tensors.items() if not n.startswith("W_")}
+    for (one, a), (other, b) in itertools.combinations(sequences.items(), 2):
         if a.dim() > 1 and b.dim() > 1:
             same = a.shape[-2] == b.shape[-2]
             yield f"{one} and {other} have {'the same' if same else 'another'} length"
     for name, value in tensors.items():
-        for axis in range(value.dim() - 2):
-            if value.shape[axis] > 1:
-                yield "there is more than one text or head"
+        if value.dim() > 2:
+            few = "one item" if value.shape[0] == 1 else "more than one item"
+            yield f"the first axis of {name} has {few}"
+        if value.dim() > 3:
+            few = "one item" if value.shape[1] == 1 else "more than one item"
+            yield f"the second axis of {name} has {few}"
+        if not value.is_floating_point() and value.dtype != torch.bool:
+            yield f"{name} has a 0" if bool((value == 0).any()) else f"{name} has no 0"
         if value.dim() > 1:
             square = value.shape[-1] == value.shape[-2]
             yield f"{name} is {'square' if square else 'not square'}"

@@ -6,14 +6,17 @@ from helpers import checks
 from tests.answers import ANSWERS
 
 pytestmark = pytest.mark.slow
-OPEN = [answer for answer in ANSWERS if not answer.sealed]
-RIGHT = [answer for answer in OPEN if answer.right]
-WRONG = [answer for answer in OPEN if not answer.right]
+RIGHT = [answer for answer in ANSWERS if answer.right]
+WRONG = [answer for answer in ANSWERS if not answer.right]
 # What no input of reasonable size can show.
 PASSED_OVER = {
     "a-block_parameters-wrong_int32": "only blocks of 13,400 features overflow it",
+    "c-clip_gradients-wrong_epsilon": "numbers of a millionth count as equal",
     "d-inverted_dropout-ten_sided_die": "p is off by 0.05 at most",
     "f-clip_gradients-wrong_epsilon": "numbers of a millionth count as equal",
+    "f-clip_gradients-wrong_squares_overflow": (
+        "gradients of 1e20, whose length PyTorch's own norm can't tell"
+    ),
     "f-top_p-wrong_argmax_of_nothing": "p = 1, where rounding decides",
 }
 
@@ -22,13 +25,14 @@ PASSED_OVER = {
 def verdicts():
     return {
         str(answer): checks.EXERCISES[answer.check].examine(answer.solution)
-        for answer in OPEN
+        for answer in ANSWERS
     }
 
 
-def test_a_third_is_sealed():
+def test_there_are_right_and_wrong_answers_to_every_exercise():
     assert len(ANSWERS) > 900
-    assert 0.3 < sum(answer.sealed for answer in ANSWERS) / len(ANSWERS) < 0.37
+    for answers in (RIGHT, WRONG):
+        assert {answer.check for answer in answers} == set(checks.EXERCISES)
 
 
 @pytest.mark.parametrize("answer", RIGHT, ids=str)
@@ -47,5 +51,5 @@ def test_most_verdicts_on_wrong_answers_say_more_than_that_they_are_wrong(verdic
     found = [verdicts[str(answer)] for answer in WRONG]
     known = sum(verdict.mistake is not None for verdict in found)
     telling = sum(bool(verdict.mistake or verdict.signs) for verdict in found)
-    assert known >= 0.57 * len(WRONG)
+    assert known >= 0.59 * len(WRONG)
     assert telling >= 0.85 * len(WRONG)

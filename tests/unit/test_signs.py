@@ -5,9 +5,11 @@ import math
 import pytest
 import torch
 
+from helpers import checks
 from helpers.checks.calling import Outcome
 from helpers.checks.cases import Case
-from helpers.checks.signs import besides, signs
+from helpers.checks.combining import besides
+from helpers.checks.signs import signs
 
 DRAWN = torch.rand(2, 3, 3, generator=torch.Generator().manual_seed(1)).softmax(-1)
 WIDE = torch.rand(2, 3, 4, generator=torch.Generator().manual_seed(2))
@@ -97,7 +99,7 @@ def told(yours, right, names=("weights",), **arguments):
 )
 def test_what_became_of_every_number_is_told(change, right, sentence):
     torch.manual_seed(3)
-    found = told([change(right)], [right])
+    found = told([change(right), change(right)], [right, right])
     assert any(one.startswith(sentence) for one in found), found
 
 
@@ -116,7 +118,7 @@ def test_what_became_of_every_number_is_told(change, right, sentence):
     ],
 )
 def test_numbers_and_texts_have_signs_of_their_own(yours, right, sentence):
-    assert sentence in told([yours], [right])
+    assert sentence in told([yours, yours], [right, right])
 
 
 def test_only_what_holds_of_all_wrong_results_is_told():
@@ -142,39 +144,280 @@ def test_results_in_another_order_are_told():
 
 
 def test_the_part_that_is_wrong_is_told():
-    found = told([(WIDE, 2 * DRAWN)], [(WIDE, DRAWN)], ("context", "weights"))
+    yours, right = (WIDE, 2 * DRAWN), (WIDE, DRAWN)
+    found = told([yours] * 2, [right] * 2, ("context", "weights"))
     assert found[0] == "Right: context. Wrong: weights."
     assert found[1].startswith("weights: Every number is too large")
 
 
 def test_the_inputs_that_go_wrong_are_told():
     large, small = torch.full((2, 2), 300.0), torch.ones(2, 2)
-    cases = [Case("one", {"scores": x}) for x in (small, large, small, large)]
-    rights = [Outcome(value=torch.tensor(1.0))] * 4
-    outcomes = [Outcome(value=torch.tensor(value)) for value in (1.0, 0.3, 1.0, 0.7)]
-    assert signs(cases, outcomes, rights, ["loss"])[-1] == (
-        "It goes wrong where scores has large numbers, and only there."
+    cases = [Case("one", {"scores": x}) for x in 3 * (small, large)]
+    rights = [Outcome(value=torch.tensor(1.0))] * 6
+    outcomes = [Outcome(value=torch.tensor(x)) for x in (1.0, 0.3, 1.0, 0.7, 1.0, 0.2)]
+    sentence = "It goes wrong where scores has large numbers, and only there."
+    assert signs(cases, outcomes, rights, ["loss"])[-1] == sentence
+    assert sentence not in signs(cases[:4], outcomes[:4], rights[:4], ["loss"])
+
+
+def where(*inputs):
+    """What is told of inputs, each arguments and whether the result is right."""
+    cases = [Case("one", arguments) for arguments, _ in inputs]
+    rights = [Outcome(value=1.0)] * len(cases)
+    outcomes = [Outcome(value=1.0 if good else 0.3) for _, good in inputs]
+    return signs(cases, outcomes, rights, ["loss"])
+
+
+def test_a_batch_is_told_before_what_few_inputs_share_by_chance():
+    one, two = torch.ones(1, 2, 3), torch.full((2, 2, 3), 300.0)
+    found = where(*[({"heads": one}, True), ({"heads": two}, False)] * 3)
+    assert found[-1] == (
+        "It goes wrong where the first axis of heads has more than one item, and only "
+        "there."
+    )
+
+
+def test_two_features_of_chance_are_no_reason():
+    square, other = torch.full((3, 3), -1.0), torch.ones(2, 3)
+    found = where(*[({"x": square}, False), ({"x": other}, True)] * 3)
+    assert not any("only there" in one for one in found)
+
+
+def test_a_matrix_of_weights_is_no_sequence():
+    same = {"x": torch.ones(3, 2), "W_query": torch.ones(3, 2)}
+    longer = {"x": torch.ones(5, 2), "W_query": torch.ones(3, 2)}
+    assert not any(
+        "W_query" in one for one in where(*[(same, False), (longer, True)] * 3)
     )
 
 
 def test_what_is_kept_from_an_earlier_input_is_told():
-    rights = [WIDE, DRAWN, 2 * WIDE]
-    assert told([WIDE, DRAWN, WIDE], rights)[0] == (
-        "It is the result for an earlier input: something is kept."
+    kept = "It is the result for an earlier input: something is kept."
+    rights = [WIDE, DRAWN, 2 * WIDE, 3 * WIDE]
+    assert told([WIDE, DRAWN, WIDE, WIDE], rights)[0] == kept
+    assert kept not in told([WIDE, DRAWN, WIDE], rights[:3]), "a single one"
+    assert kept not in told([0.0, 0.0, 0.0], [0.0, 1.5, 2.5]), "0 comes by chance"
+
+
+@pytest.mark.parametrize(
+    ("yours", "right", "words"),
+    [
+        (DRAWN / DRAWN.sum((-1, -2), keepdim=True), DRAWN, "have the same sum"),
+        (DRAWN[0] / DRAWN[0].sum(), DRAWN[0], "together sum to 1"),
+        (DRAWN / DRAWN.sum(-2, keepdim=True), DRAWN, "columns sum to 1"),
+        (2.0, 2.5, "cut to a whole one"),
+    ],
+)
+def test_what_a_single_wrong_result_may_show_by_chance_is_not_told(yours, right, words):
+    assert any(words in one for one in told([yours] * 2, [right] * 2))
+    assert not any(words in one for one in told([yours], [right]))
+
+
+def test_rows_of_zeros_beside_a_right_one_are_no_sum_over_everything():
+    right = torch.tensor([[1.0, 0.0], [0.5, 0.5]])
+    yours = torch.tensor([[1.0, 0.0], [0.0, 0.0]])
+    assert not any("together" in one for one in told([yours] * 2, [right] * 2))
+
+
+def test_a_part_that_is_right_with_any_weights_is_not_called_right():
+    names, equal = ("context", "weights"), torch.ones(3, 2)
+    yours, right = (WIDE, 2 * DRAWN), (WIDE, DRAWN)
+    assert told([yours] * 2, [right] * 2, names)[0].startswith("Right: context.")
+    found = told([yours] * 2, [right] * 2, names, values=equal)
+    assert not any(one.startswith("Right") for one in found)
+    assert not any(one.startswith("Right") for one in told([yours], [right], names))
+
+
+def test_an_error_comes_before_what_must_hold_of_other_results():
+    cases = [Case(f"input {i}", {}) for i in range(2)]
+    rights = [Outcome(value=[1]), Outcome(value={"its message": True})]
+    outcomes = [Outcome(error=ValueError()), Outcome(value={"its message": False})]
+    assert signs(cases, outcomes, rights, ["ids"]) == []
+    assert signs(cases[1:], outcomes[1:], rights[1:], ["ids"]) == [
+        "Wrong: its message."
+    ]
+
+
+def test_tensors_in_a_dict_have_signs():
+    right = {"starts": 3, "weights": WIDE}
+    found = told([right | {"weights": -WIDE}] * 2, [right] * 2)
+    assert found == [
+        "Wrong: weights.",
+        "weights: Every number has the wrong sign.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (
+            lambda x: x.permute(0, 2, 1, 3),
+            "The numbers are right, but two axes are exchanged: the third axis from "
+            "last and the last axis but one.",
+        ),
+        (
+            lambda x: x.transpose(-1, -2).reshape(x.shape),
+            "The numbers stand as if the last axis but one and the last axis had been "
+            "exchanged without moving the numbers: reshape and view leave them in "
+            "their order.",
+        ),
+        (
+            lambda x: x[..., [0, 2, 4, 1, 3, 5]],
+            "The right numbers came, but along the last axis every one of 2 in turn "
+            "comes first.",
+        ),
+    ],
+)
+def test_a_rearrangement_is_named(change, sentence):
+    right = torch.arange(2.0 * 3 * 4 * 6).view(2, 3, 4, 6)
+    assert told([change(right)] * 2, [right] * 2)[0] == sentence
+
+
+def test_what_a_count_is_off_by_is_told_in_the_arguments():
+    cases = [Case(f"{d}", {"d_model": d, "num_heads": 6}) for d in (12, 32)]
+    rights = [Outcome(value=1000), Outcome(value=9000)]
+    outcomes = [Outcome(value=1000 - 7 * 12), Outcome(value=9000 - 7 * 32)]
+    assert signs(cases, outcomes, rights, ["count"])[0] == (
+        "The number is too small by 7 times d_model."
     )
+    one = signs(cases[:1], outcomes[:1], rights[:1], ["count"])
+    alike = signs(cases[:1] * 2, outcomes[:1] * 2, rights[:1] * 2, ["count"])
+    assert not any("times" in fact for fact in [*one, *alike])
 
 
 def test_what_is_right_has_no_signs():
     assert told([DRAWN, WIDE], [DRAWN, WIDE]) == []
 
 
+CASES = [Case(f"input {i}", {"keys": torch.ones(3, 16)}) for i in range(3)]
+RIGHTS = [Outcome(value=one) for one in (DRAWN, WIDE, CAUSAL)]
+
+
+def changed(function, outcomes):
+    return [Outcome(value=function(one.value)) for one in outcomes]
+
+
 def test_a_mistake_and_one_thing_besides_are_told_apart():
-    cases = [Case(f"input {i}", {"keys": torch.ones(3, 9)}) for i in range(3)]
-    known = [Outcome(value=one) for one in (DRAWN, WIDE, CAUSAL)]
-    tripled = [Outcome(value=3 * one.value) for one in known]
-    assert besides(cases, tripled, known, ["weights"]).startswith(
-        "Every number is too large, by a factor of"
+    known = changed(lambda x: x + 1, RIGHTS)
+    tripled = changed(lambda x: 3 * x, known)
+    found = besides(CASES, tripled, known, RIGHTS, ["weights"])
+    assert found == "multiplied by the length of the last axis but one of keys"
+    turned = changed(torch.neg, known)
+    assert (
+        besides(CASES, turned, known, RIGHTS, ["weights"]) == "with every sign turned"
     )
-    assert besides(cases, known, known, ["weights"]) is None
-    odd = [*tripled[:2], Outcome(value=CAUSAL + 0.1)]
-    assert besides(cases, odd, known, ["weights"]) is None
+    assert besides(CASES, known, known, RIGHTS, ["weights"]) is None
+
+
+def test_one_thing_besides_explains_every_result():
+    known = changed(lambda x: x + 1, RIGHTS)
+    odd = [*changed(lambda x: 3 * x, known)[:2], Outcome(value=known[2].value + 2e-4)]
+    assert besides(CASES, odd, known, RIGHTS, ["weights"]) is None
+
+
+def test_a_mistake_and_its_inverse_are_no_two_things():
+    known = changed(lambda x: x / 3, RIGHTS)
+    yours = [*RIGHTS[:2], Outcome(value=CAUSAL + 2e-4)]
+    assert besides(CASES, RIGHTS, known, RIGHTS, ["weights"]) is None
+    assert besides(CASES, yours, known, RIGHTS, ["weights"]) is None
+
+
+def test_one_input_that_a_change_explains_is_no_proof():
+    known = changed(lambda x: x + 1, RIGHTS[:1])
+    turned = changed(torch.neg, known)
+    assert besides(CASES[:1], turned, known, RIGHTS[:1], ["weights"]) is None
+
+
+def test_no_sign_is_turned_where_the_numbers_have_the_right_one():
+    known = changed(lambda x: -2 * x - 1, RIGHTS)
+    yours = changed(torch.neg, known)
+    assert besides(CASES, yours, known, RIGHTS, ["weights"]) is None
+
+
+# --- with the book's own checks -------------------------------------------------------
+
+
+def attention_with(factor):
+    """Self-attention, its scores multiplied by ``factor(x, queries, values)``."""
+
+    def attend(x, W_query, W_key, W_value):
+        queries, keys, values = x @ W_query, x @ W_key, x @ W_value
+        scores = queries @ keys.transpose(-1, -2) * factor(x, queries, values)
+        weights = scores.softmax(-1)
+        return weights @ values, weights
+
+    return attend
+
+
+@pytest.mark.parametrize(
+    ("factor", "sentence"),
+    [
+        (
+            lambda x, queries, values: math.log(2) / queries.shape[-1] ** 0.5,
+            "The scores are too small, by a factor of ln 2: softmax is taken with "
+            "powers of 2, not of e.",
+        ),
+        (
+            lambda x, queries, values: 1 / math.isqrt(queries.shape[-1]),
+            "The scores are divided by the root of the length of the last axis of "
+            "W_query without its decimals.",
+        ),
+        (
+            lambda x, queries, values: (x.shape[-2] / queries.shape[-1]) ** 0.5,
+            "The scores are too large, by a factor of the root of the length of the "
+            "last axis but one of x.",
+        ),
+        (
+            lambda x, queries, values: x.shape[-2] ** -0.5,
+            "The scores are those that a division by the root of the length of the "
+            "last axis but one of x gives in place of one by the root of the length "
+            "of the last axis of W_query.",
+        ),
+    ],
+)
+def test_what_softmax_divides_by_is_found(factor, sentence):
+    attempt = attention_with(factor)
+    assert checks.self_attention.examine(attempt).signs[0] == sentence
+
+
+def test_the_first_of_a_batch_in_place_of_all_is_told():
+    def first(heads):
+        return checks.merge_heads.reference(heads[:1].expand_as(heads))
+
+    assert checks.merge_heads.examine(first).signs[0] == (
+        "The first of the batch of heads stands for all: the others aren't used."
+    )
+
+
+def test_a_known_mistake_with_other_scores_besides_is_named():
+    def overflowing(queries, keys):
+        powers = (queries @ keys.transpose(-1, -2)).exp()
+        return powers / powers.sum(-1, keepdim=True)
+
+    found = checks.scaled_weights.examine(overflowing)
+    assert found.mistake == "softmax that doesn't subtract the maximum"
+    assert "The scores are too large" in " ".join(found.text.split())
+
+
+def test_what_changes_from_call_to_call_is_told():
+    made = []
+
+    def counts(d_model, *others, **named):
+        made.append(d_model)
+        return sum(made)
+
+    assert checks.block_parameters.examine(counts).signs[0] == (
+        "A second call with the same input gives something else."
+    )
+
+
+def test_layers_that_a_function_freezes_are_no_changed_numbers():
+    def freezes(heads):
+        merged = checks.multi_head_from_heads.reference(heads)
+        for head in heads:
+            head.requires_grad_(False)
+        return merged
+
+    text = " ".join(checks.multi_head_from_heads.examine(freezes).text.split())
+    assert "changes the layers in its argument heads" in text
+    assert "clone()" not in text

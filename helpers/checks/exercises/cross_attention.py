@@ -42,6 +42,7 @@ def _two_sequences():
         case("more answers than askers, equally wide", 2, 2, 4, 3, 3, 2, 3),
         case("more askers than answers, equally wide", 2, 4, 2, 3, 3, 4, 3),
         case("sizes that all differ", 2, 5, 7, 3, 6, 4, 1),
+        case("as many askers as answers", 2, 4, 4, 3, 2, 5, 3),
         case("inputs in the hundreds", 1, 3, 4, 2, 3, 4, 2, 100.0),
         case("inputs near zero", 1, 3, 4, 2, 3, 4, 2, 0.01),
     ]

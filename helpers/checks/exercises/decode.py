@@ -15,6 +15,7 @@ def _id_lists():
         Case("an alphabet out of order", {"ids": [0, 1, 1], "alphabet": "ol"}),
         Case("no ids", {"ids": [], "alphabet": "ab"}),
         Case("two words", {"ids": [*hello, 1], "alphabet": HELLO}),
+        Case("spaces at both ends", {"ids": [0, 3, 2, 0], "alphabet": HELLO}),
         Case("an id one too large", {"ids": [*hello, 8], "alphabet": HELLO}),
         Case("a negative id", {"ids": [*hello, -4], "alphabet": HELLO}),
     ]

@@ -62,6 +62,18 @@ def _of_the_square(difference, D):
     return 2 * weight * weight_by_lead * last
 
 
+def _of_the_other_word(difference, D):
+    return -_of_the_square(difference, D)
+
+
+def _by_undivided(difference, D):
+    return _without_division(difference, D) / math.sqrt(D)
+
+
+def _of_the_mean(difference, D):
+    return _slope(difference, D) / difference.numel()
+
+
 def _loss(difference, D):
     return (1 - _steps(difference, D)[0]) ** 2
 
@@ -154,6 +166,25 @@ EXERCISE = Exercise(
             "the derivative of weight² in place of (1 - weight)²",
             _of_the_square,
             "The loss is 0 when the weight is 1: what is squared is 1 - weight.",
+        ),
+        Mistake(
+            "weight where 1 - weight belongs",
+            _of_the_other_word,
+            "The loss's slope is -2 (1 - weight), with the weight of the word that the "
+            "difference speaks for, sigmoid(difference / √D). Yours is what -2 weight "
+            "gives; so does the other word's weight, taken everywhere.",
+        ),
+        Mistake(
+            "a weight from the undivided difference",
+            _by_undivided,
+            "The last of the three derivatives, 1 / √D, is there, but the weight is "
+            "softmax's for the difference divided by √D.",
+        ),
+        Mistake(
+            "the slope of the mean of all losses",
+            _of_the_mean,
+            "Each difference has a loss of its own: nothing is to be divided by how "
+            "many there are.",
         ),
         Mistake(
             "the loss in place of its derivative",

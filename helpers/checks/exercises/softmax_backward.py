@@ -25,12 +25,14 @@ def _weights_and_gradients():
     even = torch.tensor([[0.5, 0.5]])
     rows = torch.tensor([[0.25, 0.75], [0.5, 0.5]])
     sure = torch.tensor([[1.0, 0.0], [0.995, 0.005], [0.5, 0.5]])
+    small = torch.tensor([[0.9995, 0.0005]])
     return [
         case("one query, two keys", even, torch.tensor([[1.0, 0.0]])),
         case("two queries, two keys", rows, torch.tensor([[2.0, -2.0], [4.0, 0.0]])),
         case("the same gradient for all weights", rows, torch.ones(2, 2)),
         case("one key gets everything", torch.eye(3), draw(3, 3)),
         case("one key gets nearly everything", sure, draw(3, 2)),
+        case("a key gets a two-thousandth", small, torch.tensor([[100.0, -100.0]])),
         drawn("five queries, seven keys", 5, 7),
         drawn("a batch of heads", 2, 3, 5, 7),
     ]

@@ -42,7 +42,8 @@ def _rows_to_cut():
         case("three rows, temperature 2", rows, 3, 2.0),
         case("logits all above 0", rows + 4, 2),
         case("logits in the thousands", 3000 * rows, 2),
-        case("logits of minus thousands", low, 2),
+        case("logits of minus thousands, temperature 0.25", low, 2, 0.25),
+        case("a kept logit is 0", torch.tensor([[2.0, 0.0, -1.0, -3.0]]), 2),
         case("four equal logits, two kept", equal, 2, ties=True),
     ]
 

@@ -1,5 +1,7 @@
 """Exercise of chapter 2: V2's entries in a V1."""
 
+import copy
+
 import torch
 from torch import nn
 
@@ -38,6 +40,9 @@ def _layers():
 def _use_v1_from_v2(attempt, v2):
     """What the new layer is made of, and whether it does what v2 does, in words."""
     layer = attempted(attempt(v2))
+    # A second layer of these widths must leave the first one as it is.
+    others = {name: entries + 1 for name, entries in v2.state_dict().items()}
+    attempt(with_parameters(copy.deepcopy(v2), others))
     if not isinstance(layer, nn.Module):
         return {"layer": sort_of(layer)} | dict.fromkeys([*ROLES, *FACTS])
     own = dict(layer.named_parameters())
