@@ -1,10 +1,14 @@
 """The audit of any attention layer.
 
-``checklist`` asks and prints the table; what it asks stands in ``reading`` (what reads
-what), ``scale`` (what scores are divided by) and ``handling`` (sizes, types, modes,
-devices), each about the layer in ``subject``.
+``checklist`` has all lines and asks them, and ``report`` is the table of answers. Each
+line is a function of the layer in ``subject``. Most see it from outside: what reads
+what (``reading``), sizes, types, modes and devices (``handling``), padding, caches and
+compilation (``contracts``). Others look ``inside`` a call, at its ``weights`` and its
+``heads``: all that it computes is kept by ``recording``, and ``sources`` finds where
+queries, keys and values come from.
 """
 
-from helpers.checks.auditing.checklist import LINES, Audit, Row, audit
+from helpers.checks.auditing.checklist import LINES, audit
+from helpers.checks.auditing.report import Audit, Row
 
 __all__ = ["LINES", "Audit", "Row", "audit"]

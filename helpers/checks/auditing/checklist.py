@@ -1,38 +1,55 @@
 """A checklist for any attention layer, the reader's own included."""
 
-import textwrap
+import math
+import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from typing import Any, Literal
 
 from torch import nn
 
 from helpers import validation
-from helpers.checks.auditing import handling, reading, scale
+from helpers.checks.auditing import (
+    contracts,
+    handling,
+    heads,
+    reading,
+    weights,
+)
+from helpers.checks.auditing.report import Audit, Row
 from helpers.checks.auditing.subject import (
-    FAILS,
-    PASSES,
-    SKIPPED,
+    Declared,
     Result,
     Subject,
+    error_text,
     fails,
     skip,
 )
 from helpers.checks.calling import SECONDS, Outcome, call, wake_meta_device
+
+KINDS = ("rotary", "alibi", "relative")
 
 # In the order of the table. Without a first line that passes, the others ask in vain.
 LINES: dict[str, Callable[[Subject], Result]] = {
     "output shape": handling.output_shape,
     "shorter texts": handling.shorter_texts,
     "one token": handling.one_token,
+    "empty batch": handling.empty_batch,
     "future changed": reading.later_tokens_changed,
     "future slopes": reading.later_tokens_slope,
     "tokens reached": reading.all_tokens_reached,
     "features read": reading.all_features_read,
-    "future weights": reading.no_weight_on_the_future,
-    "row sums": reading.rows_sum_to_one,
-    "scale": scale.scale,
-    "order": reading.order_of_tokens,
     "batch": reading.texts_apart,
+    "order": reading.order_of_tokens,
+    "hidden weights": weights.no_weight_on_what_is_hidden,
+    "row sums": weights.rows_sum_to_one,
+    "weights shown": weights.weights_shown_are_used,
+    "scale": weights.scale,
+    "dropped weights": weights.dropped_weights,
+    "heads": heads.heads_apart,
+    "queries, keys": heads.roles,
+    "distances": heads.distances,
+    "padding": contracts.padding,
+    "cache": contracts.cache,
     "dtypes": handling.dtypes,
     "large inputs": handling.large_inputs,
     "gradients": handling.gradients,
@@ -42,65 +59,8 @@ LINES: dict[str, Callable[[Subject], Result]] = {
     "mode kept": handling.mode_kept,
     "state dict": handling.state_dict,
     "devices": handling.devices,
+    "compiled": contracts.compiled,
 }
-WIDTH = 80
-NAME_WIDTH, RESULT_WIDTH = 16, 16
-
-
-@dataclass(frozen=True)
-class Row:
-    """One line of an audit.
-
-    Args:
-        check: its name, a key of ``LINES``.
-        result: "passes", "FAILS" or "not applicable".
-        reason: a few words, with the number that decided.
-    """
-
-    check: str
-    result: str
-    reason: str
-
-    def __str__(self) -> str:
-        start = f"{self.check:{NAME_WIDTH}}{self.result:{RESULT_WIDTH}}"
-        margin = " " * (NAME_WIDTH + RESULT_WIDTH)
-        return textwrap.fill(
-            self.reason, WIDTH, initial_indent=start, subsequent_indent=margin
-        )
-
-
-@dataclass(frozen=True)
-class Audit:
-    """What an audit found.
-
-    Args:
-        name: of the module's class.
-        rows: a tuple of Row, one for each check, in the order of the table.
-    """
-
-    name: str
-    rows: tuple[Row, ...]
-
-    @property
-    def ok(self) -> bool:
-        """Whether no check fails."""
-        return not self.failed
-
-    @property
-    def failed(self) -> tuple[str, ...]:
-        """The names of the checks that fail."""
-        return tuple(row.check for row in self.rows if row.result == FAILS)
-
-    def __str__(self) -> str:
-        counts = [
-            f"{sum(row.result == result for row in self.rows)} {word}"
-            for result, word in ((PASSES, "pass"), (FAILS, "fail"), (SKIPPED, SKIPPED))
-        ]
-        lines = [f"audit of {self.name}", *map(str, self.rows), ", ".join(counts)]
-        return "\n".join(lines)
-
-    def _ipython_display_(self) -> None:
-        """Nothing more: ``audit`` has printed the table already."""
 
 
 def audit(
@@ -109,27 +69,51 @@ def audit(
     context_length: int,
     *,
     causal: bool = True,
-    positions: bool = False,
+    window: int | None = None,
+    positions: bool | Literal["rotary", "alibi", "relative"] = False,
     num_heads: int | None = None,
+    num_kv_heads: int | None = None,
+    scale: float | None = None,
+    dropout: float | None = None,
+    padding: Callable[..., Any] | None = None,
+    step: Callable[..., Any] | None = None,
+    compiled: bool = False,
     make: Callable[[], nn.Module] | None = None,
     seconds: float = SECONDS,
 ) -> Audit:
     """Put an attention layer to all tests from outside it, and print a table.
 
     The layer is called as ``module(x)`` and returns the context, or a pair of context
-    and weights; weights are also asked for by ``return_weights=True`` where ``forward``
-    knows that option. All calls are made on copies: the module itself, its mode and the
+    and weights, or a dict; weights are also asked for by ``return_weights=True`` where
+    ``forward`` knows that option. A layer that is called in another way gets a wrapper
+    of a few lines. All calls are made on copies: the module itself, its mode and the
     caller's random numbers stay as they were. Whatever the module does, nothing is
     raised. The time grows with the square of ``context_length``: audit a small one.
+
+    Some lines look inside: they find the layer's own queries, keys, values and weights
+    among the matrix products of a call, whatever the parts are named. What a layer
+    refuses with an error, such as a dtype, fails no line that only some layers promise.
 
     Args:
         module: an ``nn.Module`` that maps x (B, T, d_in) to a context (B, T, d_out).
         d_in: width of a token.
         context_length: T, the longest sequence it takes.
         causal: whether no row may depend on later tokens.
-        positions: whether the layer knows positions, such as rotary ones; then the
-            order of tokens may matter.
+        window: W, where row t sees tokens t - W + 1 to t and no older ones.
+        positions: whether the order of tokens may matter. "rotary" (queries and keys
+            turn with their positions), "alibi" (the published linear biases) and
+            "relative" (scores depend on what two tokens are and how far apart) say
+            more, and more is asked.
         num_heads: H, where the module has no ``num_heads`` of its own.
+        num_kv_heads: heads of keys and values, where they are fewer: query heads
+            hg to hg + g - 1 share key and value head h, with g = H / num_kv_heads.
+        scale: what query · key is multiplied by, where it isn't 1 / √D.
+        dropout: the probability of dropping a weight in train mode.
+        padding: a function (module, x, real) that calls the module with a padding mask;
+            real (B, T) is True at tokens and False at padding.
+        step: a function (module, x, cache) that feeds the next tokens x (B, t, d_in)
+            and gives (context, cache); the first cache is None.
+        compiled: also run the layer under ``torch.compile``, which takes seconds.
         make: a function without arguments that makes another such module with other
             initial weights; the state dict is then loaded into that.
         seconds: how long one check may take.
@@ -138,29 +122,63 @@ def audit(
         found: an Audit; ``found.ok`` says whether no check fails.
 
     Raises:
-        ValueError: sizes that aren't whole numbers of at least 1, or switches that
-            aren't True or False.
+        ValueError: sizes that aren't whole numbers of at least 1, switches that aren't
+            True or False, a probability out of [0, 1), a scale that is no number above
+            0, unknown positions, a window without ``causal``, or a ``padding``,
+            ``step`` or ``make`` that can't be called.
 
     Source: the exhibits of the book's bug museum, one check for each mistake that a
     layer can make.
     """
-    validation.require_integers(d_in=d_in, context_length=context_length)
-    validation.require_booleans(causal=causal, positions=positions)
-    if num_heads is not None:
-        validation.require_integers(num_heads=num_heads)
-    subject = Subject(
-        module,
-        d_in,
-        context_length,
+    declared = Declared(
         causal=causal,
+        window=window,
         positions=positions,
         num_heads=num_heads,
+        num_kv_heads=num_kv_heads,
+        scale=scale,
+        dropout=dropout,
+        padding=padding,
+        step=step,
+        compiled=compiled,
         make=make,
     )
+    _require(d_in, context_length, declared)
+    subject = Subject(module, d_in, context_length, declared)
     wake_meta_device()
-    found = Audit(type(module).__name__, tuple(_examine(subject, seconds)))
+    if compiled:
+        contracts.wake_compiler()
+    with warnings.catch_warnings():  # a layer's own warnings are no line's business
+        warnings.simplefilter("ignore")
+        found = Audit(type(module).__name__, tuple(_examine(subject, seconds)))
     print(found)
     return found
+
+
+def _require(d_in: int, context_length: int, declared: Declared) -> None:
+    """Raise a ValueError that names what is wrong."""
+    validation.require_integers(d_in=d_in, context_length=context_length)
+    validation.require_booleans(causal=declared.causal, compiled=declared.compiled)
+    if not isinstance(declared.positions, bool) and declared.positions not in KINDS:
+        known = ", ".join(map(repr, KINDS))
+        raise ValueError(
+            f"positions is {declared.positions!r}; it is True, False or one of {known}"
+        )
+    for name in ("num_heads", "num_kv_heads", "window"):
+        if (value := getattr(declared, name)) is not None:
+            validation.require_integers(**{name: value})
+    if declared.window is not None and not declared.causal:
+        raise ValueError("window looks back only: it needs causal=True")
+    if declared.dropout is not None:
+        validation.require_probability("dropout", declared.dropout)
+    if declared.scale is not None and not (
+        isinstance(declared.scale, (int, float)) and 0 < declared.scale < math.inf
+    ):
+        raise ValueError(f"scale is {declared.scale!r}; a number above 0 is needed")
+    for name in ("padding", "step", "make"):
+        value = getattr(declared, name)
+        if value is not None and not callable(value):
+            raise ValueError(f"{name} is {value!r}; a function is needed")
 
 
 def _examine(subject: Subject, seconds: float) -> Iterator[Row]:
@@ -185,4 +203,4 @@ def _result(outcome: Outcome, seconds: float) -> Result:
     if outcome.error is None:
         return outcome.value
     where = f" in {outcome.where}" if outcome.where else ""
-    return fails(f"{handling.error_text(outcome.error)}{where}")
+    return fails(f"{error_text(outcome.error)}{where}")

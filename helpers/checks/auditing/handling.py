@@ -7,11 +7,14 @@ import torch
 from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from helpers.checks.auditing.inside import inside_of
 from helpers.checks.auditing.subject import (
+    FAILS,
     Nonsense,
     Result,
     Subject,
     context_of,
+    error_text,
     fails,
     largest_change,
     number,
@@ -19,11 +22,15 @@ from helpers.checks.auditing.subject import (
     skip,
     tensors_in,
     unregistered,
+    weights_of,
 )
 from helpers.checks.comparing import sort_of
 
 # Indexing a tensor on a GPU with numbers from the CPU is allowed; so is copying.
 MAY_MIX = ("copy", "index", "to.", "set_")
+# What half precision may lose, as a share of the largest number.
+HALF = 0.1
+MOST_INPUTS = 4
 
 
 def output_shape(subject: Subject) -> Result:
@@ -41,7 +48,16 @@ def shorter_texts(subject: Subject) -> Result:
     """Texts of 2 to T - 1 tokens work and, where causal, give the whole one's rows."""
     if subject.T < 3:
         return skip("no length between 1 and T")
-    return _prefixes(subject, subject.places(2, subject.T - 1))
+    found = _prefixes(subject, subject.places(2, subject.T - 1))
+    if found[0] == FAILS:
+        return found
+    # A mask may have been kept from the first call, which was of the whole text so far.
+    x, used = subject.x(), subject.copy()
+    context_of(used, x[:, :2])
+    change, small = largest_change(context_of(used, x), context_of(subject.copy(), x))
+    if not small:
+        return fails(f"after a text of T = 2, the whole one moves by {number(change)}")
+    return found
 
 
 def one_token(subject: Subject) -> Result:
@@ -67,24 +83,62 @@ def _prefixes(subject: Subject, lengths: Sequence[int]) -> Result:
     return passes(f"T = {shown}: {same}")
 
 
+def empty_batch(subject: Subject) -> Result:
+    """A batch of no text gives no rows of the usual width."""
+    module, x = subject.copy(), subject.x()
+    expected = (0, *context_of(module, x).shape[1:])
+    try:
+        result = module(x[:0])
+    except Exception as error:
+        return skip(f"refuses a batch of none: {error_text(error)}")
+    shapes = [tuple(one.shape) for one in tensors_in(result)]
+    if expected not in shapes:
+        came = shapes[0] if shapes else "no tensor"
+        return fails(f"a batch of none becomes {came}; {expected} expected")
+    return passes(f"a batch of none becomes {expected}")
+
+
 def dtypes(subject: Subject) -> Result:
-    """float64 gives float64, and bfloat16 gives finite bfloat16."""
-    for dtype in (torch.float64, torch.bfloat16):
-        name = str(dtype).removeprefix("torch.")
+    """What it computes in a dtype stays in that, and near: float32 and three others.
+
+    A dtype that it refuses with an error can do no silent harm.
+    """
+    x = subject.x()
+    if (came := context_of(subject.copy(), x).dtype) != x.dtype:
+        return fails(f"{_short(x.dtype)} becomes {_short(came)}")
+    works, refused = [], []
+    for dtype in (torch.float64, torch.bfloat16, torch.float16):
+        name = _short(dtype)
+        module, x = subject.copy().to(dtype), subject.x().to(dtype)
         try:
-            context = context_of(subject.copy().to(dtype), subject.x().to(dtype))
+            context = context_of(module, x)
+        except Nonsense:
+            raise
         except Exception as error:
-            return fails(f"{name}: {error_text(error)}")
+            refused.append(f"refuses {name}: {error_text(error)}")
+            continue
         if context.dtype != dtype:
-            came = str(context.dtype).removeprefix("torch.")
-            return fails(f"{name} becomes {came}")
+            return fails(f"{name} becomes {_short(context.dtype)}")
         if not context.isfinite().all():
             return fails(f"{name}: not all numbers are finite")
-    return passes("float64 and bfloat16 stay what they are")
+        usual = subject.x().dtype
+        rounded = subject.copy().to(dtype).to(usual)
+        exact = context_of(rounded, x.to(usual))
+        change = (context.to(usual) - exact).abs().max().item()
+        if change > HALF * exact.abs().max().item():
+            return fails(f"{name} differs from {usual} by {number(change)}")
+        works.append(name)
+    if not works:
+        return skip(refused[0])
+    return passes("; ".join([f"{', '.join(works)} stay what they are", *refused[:1]]))
+
+
+def _short(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")
 
 
 def large_inputs(subject: Subject) -> Result:
-    """Inputs in the thousands, all of them or the last token's, stay finite."""
+    """Inputs in the thousands, all or the last token's: finite, and no future leaks."""
     module, x = subject.copy(), subject.x()
     last = x.clone()
     last[:, -1] *= 1000
@@ -93,7 +147,18 @@ def large_inputs(subject: Subject) -> Result:
         if not context.isfinite().all():
             broken = f"{_broken(context)} of {context.numel()}"
             return fails(f"{name} times 1000: {broken} numbers are not finite")
-    return passes("tokens times 1000: all numbers are finite")
+    if subject.causal and subject.T > 1:
+        before = context_of(module, 1000 * x)
+        for cut in subject.places(1, subject.T - 1):
+            later = 1000 * subject.x(seed=1)[:, cut:]
+            changed = torch.cat([1000 * x[:, :cut], later], dim=1)
+            after = context_of(module, changed)
+            change, small = largest_change(before[:, :cut], after[:, :cut])
+            if not small:
+                moved = f"tokens {cut} on move an earlier row by {number(change)}"
+                return fails(f"all tokens times 1000: {moved}")
+    leaks = ", and no later token shows" if subject.causal and subject.T > 1 else ""
+    return passes(f"tokens times 1000: all numbers are finite{leaks}")
 
 
 def _broken(context: Tensor) -> int:
@@ -101,27 +166,52 @@ def _broken(context: Tensor) -> int:
 
 
 def gradients(subject: Subject) -> Result:
-    """Every parameter gets a gradient that is finite and not 0 throughout."""
+    """Every parameter gets a finite gradient, and every feature that a product makes.
+
+    A projection of which some features never learn feeds a head that is silent, or a
+    slice that nothing reads. Behind a ReLU a feature may rest for some inputs, so
+    several are tried, each ten times as large as the last.
+    """
     if subject.T < 2:
         return skip("one token: no score matters")
     module = subject.copy()
     named = [(n, p) for n, p in module.named_parameters() if p.requires_grad]
     if not named:
         return skip("no parameter to train")
-    context = context_of(module, subject.x())
-    generator = torch.Generator().manual_seed(1)
-    direction = torch.randn(context.shape, generator=generator).to(context)
-    (context * direction).sum().backward()
-    for name, parameter in named:
-        if parameter.grad is None:
-            return fails(f"{name} gets no gradient")
-        if not parameter.grad.isfinite().all():
-            return fails(f"{name} gets a gradient that is not finite")
+    learned = {name: torch.zeros_like(p, dtype=torch.bool) for name, p in named}
+    for seed in range(MOST_INPUTS):
+        module.zero_grad()
+        context = context_of(module, 10**seed * subject.x(seed=seed))
+        generator = torch.Generator().manual_seed(1)
+        direction = torch.randn(context.shape, generator=generator).to(context)
+        (context * direction).sum().backward()
+        for name, parameter in named:
+            if parameter.grad is None:
+                return fails(f"{name} gets no gradient")
+            if seed == 0 and not parameter.grad.isfinite().all():
+                return fails(f"{name} gets a gradient that is not finite")
+            learned[name] |= parameter.grad.nan_to_num() != 0
+    inside = inside_of(subject) if subject.T > 2 else None
+    if inside is not None and inside.trace.added_twice:
+        return fails(f"{inside.trace.added_twice} is added twice to one result")
+    for name, _ in named:
         # Softmax takes no notice of what all keys share, so a key's bias may rest.
         is_key_bias = name.endswith("bias") and "k" in name.rpartition(".")[0].lower()
-        if not is_key_bias and not parameter.grad.any():
+        if not is_key_bias and not learned[name].any():
             return fails(f"{name} gets a gradient of 0")
-    return passes(f"{len(named)} of {len(named)} parameters get one")
+        if inside is None or name not in inside.trace.used:
+            continue
+        if learned[name].dim() == 1:  # a bias, of keys in a third of it perhaps
+            silent = int((~learned[name]).sum())
+            if silent > 0.4 * len(learned[name]):
+                return fails(f"{silent} of {len(learned[name])} of {name} never learn")
+            continue
+        features = learned[name].flatten(1)
+        for axis in (0, 1):
+            silent, count = int((~features.any(1 - axis)).sum()), features.shape[axis]
+            if silent:
+                return fails(f"{silent} of {count} features of {name} never learn")
+    return passes(f"all {len(named)} parameters get a finite gradient")
 
 
 def input_unchanged(subject: Subject) -> Result:
@@ -143,7 +233,7 @@ def dropout_in_training(subject: Subject) -> Result:
     differ = any(
         not torch.equal(first, context_of(module, x, seed=seed)) for seed in range(1, 9)
     )
-    p = max(_dropouts(module), default=0.0)
+    p = max([*_dropouts(module), subject.declared.dropout or 0.0])
     if p and not differ:
         return fails(f"dropout = {p:g}, but nothing is dropped in train mode")
     if not differ:
@@ -160,13 +250,20 @@ def _dropouts(module: nn.Module) -> Iterator[float]:
 
 
 def eval_repeats(subject: Subject) -> Result:
-    """In eval mode, calls give the same numbers."""
+    """In eval mode, calls give the same numbers, with and without gradients.
+
+    PyTorch's own layers take another path where no gradient is asked for.
+    """
     module, x = subject.copy(), subject.x()
     first = context_of(module, x)
     for seed in range(1, 5):
         change, small = largest_change(first, context_of(module, x, seed=seed))
         if not small:
             return fails(f"two calls in eval mode differ by {number(change)}")
+    with torch.no_grad():
+        change, small = largest_change(first, context_of(module, x))
+    if not small:
+        return fails(f"without gradients, a call differs by {number(change)}")
     return passes("calls in eval mode agree")
 
 
@@ -175,6 +272,7 @@ def mode_kept(subject: Subject) -> Result:
     for training in (True, False):
         module = subject.copy().train(training)
         context_of(module, subject.x())
+        weights_of(module, subject.x())
         if any(part.training != training for part in module.modules()):
             left, found = ("train", "eval") if training else ("eval", "train")
             return fails(f"a call in {left} mode leaves {found} mode behind")
@@ -186,7 +284,14 @@ def state_dict(subject: Subject) -> Result:
     module, x = subject.copy(), subject.x()
     for name in unregistered(module):
         return fails(f"{name} is hidden from the state dict and from .to()")
-    other = subject.copy() if subject.make is None else subject.make().eval().to(x)
+    for name, parameter in module.named_parameters():
+        if parameter.requires_grad and not (parameter.abs() < 1e3).all():
+            return fails(f"{name} holds a mask's numbers, and is trained")
+    other = (
+        subject.copy()
+        if subject.declared.make is None
+        else subject.declared.make().eval().to(x)
+    )
     with torch.no_grad():
         for parameter in other.parameters():
             parameter.add_(torch.randn_like(parameter))
@@ -198,9 +303,11 @@ def state_dict(subject: Subject) -> Result:
 
 
 class _Mixing(TorchDispatchMode):
-    """Notes the first operation whose tensors lie on two devices."""
+    """Notes the first operation whose tensors lie on two devices, or leave theirs."""
 
-    first = ""
+    def __init__(self, kind: str) -> None:
+        super().__init__()
+        self.kind, self.first = kind, ""
 
     def __torch_dispatch__(
         self, function: Any, types: Any, args: Any = (), kwargs: Any = None
@@ -208,6 +315,10 @@ class _Mixing(TorchDispatchMode):
         kwargs = kwargs or {}
         kinds = {t.device.type for t in tensors_in((args, kwargs)) if t.dim()}
         name = str(function).removeprefix("aten.")
+        if name.startswith("_to_copy") and kinds == {self.kind} and not self.first:
+            to = torch.device(kwargs.get("device") or self.kind).type
+            if to != self.kind and args[0].is_floating_point():
+                self.first = f"a tensor is sent to {to}"
         may_mix = any(word in name for word in MAY_MIX)
         if len(kinds) > 1 and not self.first and not may_mix:
             both = " and ".join(sorted(kinds))
@@ -223,7 +334,7 @@ def devices(subject: Subject) -> Result:
     kinds = ["meta", *(["cuda"] if torch.cuda.is_available() else [])]
     works = False
     for kind in kinds:
-        mixing = _Mixing()
+        mixing = _Mixing(kind)
         try:
             module, x = subject.copy().to(kind), subject.x().to(kind)
             with mixing:
@@ -240,16 +351,5 @@ def devices(subject: Subject) -> Result:
             return fails(f"moved to {kind}, the context is on {context.device.type}")
         works = True
     if not works:
-        return skip("it looks at numbers, which meta lacks")
+        return skip("forward reads numbers, which the device meta doesn't have")
     return passes("nothing stays behind")
-
-
-def error_text(error: BaseException) -> str:
-    """An error's type and the first line of what it says, whatever that is."""
-    try:
-        first = str(error).strip().split("\n")[0][:120]
-    except Exception:  # an error of the reader's own may fail at that, too
-        first = ""
-    if isinstance(error, Nonsense):
-        return first
-    return f"{type(error).__name__}: {first}".rstrip(": ")

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
+from helpers.checks.auditing.inside import inside_of
 from helpers.checks.auditing.subject import (
     Nonsense,
     Result,
@@ -18,22 +19,29 @@ from helpers.checks.auditing.subject import (
     weights_of,
 )
 
+MOST_INPUTS = 4
+
 
 def later_tokens_changed(subject: Subject) -> Result:
-    """Other later tokens, zeros among them, leave the rows before as they were."""
+    """Other later tokens leave the rows before as they were, in eval and train mode.
+
+    Zeros are among them. In train mode both calls have one seed, and so drop alike.
+    """
     if reason := _no_future(subject):
         return skip(reason)
-    module, x, worst = subject.copy(), subject.x(), 0.0
-    for cut in subject.places(1, subject.T - 1):
-        futures = [subject.x(seed=1)[:, cut:], torch.zeros_like(x[:, cut:])]
-        before = context_of(module, x)[:, :cut]
-        for future in futures:
-            changed = torch.cat([x[:, :cut], future], dim=1)
-            after = context_of(module, changed)[:, :cut]
-            change, small = largest_change(before, after)
-            if not small:
-                return fails(f"tokens {cut} on move an earlier row by {number(change)}")
-            worst = max(worst, change)
+    x, worst = subject.x(), 0.0
+    for mode in ("", "in train mode, "):
+        module = subject.copy().train(bool(mode))
+        for cut in subject.places(1, subject.T - 1):
+            before = context_of(module, x)[:, :cut]
+            for future in (subject.x(seed=1)[:, cut:], torch.zeros_like(x[:, cut:])):
+                changed = torch.cat([x[:, :cut], future], dim=1)
+                after = context_of(module, changed)[:, :cut]
+                change, small = largest_change(before, after)
+                if not small:
+                    moved = f"tokens {cut} on move an earlier row"
+                    return fails(f"{mode}{moved} by {number(change)}")
+                worst = max(worst, change)
     return passes(f"later tokens move earlier rows by {worst:.4f}")
 
 
@@ -51,18 +59,31 @@ def later_tokens_slope(subject: Subject) -> Result:
 
 
 def all_tokens_reached(subject: Subject) -> Result:
-    """Each row depends on every token that it may see."""
-    missing, asked = [], 0
+    """Each row depends on every token that it may see, and on no older one.
+
+    Each head must give each of these some weight, its own token among them.
+    """
+    may_see, missing, asked = subject.may_see(subject.T), [], 0
     for t, slopes in _slopes(subject):
-        allowed = slopes[: t + 1] if subject.causal else slopes
-        asked += len(allowed)
-        missing += [(t, s) for s in (allowed == 0).nonzero().flatten().tolist()]
+        reached, allowed = slopes.cpu() != 0, may_see[t]
+        asked += int(allowed.sum())
+        missing += [(t, s) for s in (allowed & ~reached).nonzero().flatten().tolist()]
+        older = (reached & ~allowed)[: t + 1].nonzero().flatten().tolist()
+        if older:
+            return fails(f"row {t} reads token {older[0]}, which is behind the window")
     if missing:
         t, s = missing[-1] if subject.causal else missing[0]
-        return fails(
-            f"row {t} ignores token {s}: {len(missing)} of {asked} slopes are 0"
-        )
-    return passes(f"none of {asked} slopes is 0")
+        count = f"{len(missing)} of {asked} slopes are 0"
+        window = subject.causal and subject.declared.window is None and s < t
+        more = "; is there a window to declare?" if window else ""
+        return fails(f"row {t} doesn't depend on token {s}: {count}{more}")
+    inside = inside_of(subject)
+    if inside is not None:
+        allowed = subject.may_see(inside.x.shape[1])
+        weights = inside.weights_in_order(allowed)
+        for h, t, s in ((weights == 0) & allowed).nonzero().tolist():
+            return fails(f"head {h} gives token {s} no weight in row {t}")
+    return passes(f"each row depends on all that it may see: {asked} slopes")
 
 
 def _no_future(subject: Subject) -> str:
@@ -88,17 +109,36 @@ def _slopes(subject: Subject) -> Iterator[tuple[int, Tensor]]:
 
 
 def all_features_read(subject: Subject) -> Result:
-    """Each output feature, and each head's weights, read every input feature."""
-    module, x = subject.copy(), subject.x().requires_grad_()
+    """Each output feature, and each head's weights, read every input feature.
+
+    Behind a ReLU a feature may rest for some inputs, so several are tried, each ten
+    times as large as the last.
+    """
+    read: dict[str, Tensor] = {}
+    for seed in range(MOST_INPUTS):
+        for name, features in _features_read(subject, seed):
+            read[name] = read.get(name, torch.zeros_like(features)) | features
+        if all(bool(features.all()) for features in read.values()):
+            return passes(f"all {subject.d_in} input features are read everywhere")
+    name = next(name for name, features in read.items() if not features.all())
+    count = int(read[name].sum())
+    return fails(f"{name} reads {count} of {subject.d_in} input features")
+
+
+def _features_read(subject: Subject, seed: int) -> Iterator[tuple[str, Tensor]]:
+    """For parts of a result, which features (d_in,) of one input they depend on."""
+    x = (10**seed * subject.x(seed=seed)).requires_grad_()
+    module = subject.copy()
     context = context_of(module, x)
     parts = [
         (f"output feature {j}", context[:, -1, j])
         for j in subject.places(0, context.shape[-1] - 1)
     ]
     weights = weights_of(module, x)
-    if weights is not None and weights.dim() == 4 and subject.T > 1:
+    seen = subject.may_see(subject.T)[-1].nonzero().flatten().tolist()
+    if weights is not None and weights.dim() == 4 and len(seen) > 1:
         parts += [
-            (f"the weights of head {h}", weights[:, h, -1, 0])
+            (f"the weights of head {h}", weights[:, h, -1, seen[0]])
             for h in subject.places(0, weights.shape[1] - 1)
             if weights.requires_grad
         ]
@@ -107,46 +147,20 @@ def all_features_read(subject: Subject) -> Result:
             numbers.sum(), x, retain_graph=True, allow_unused=True
         )
         slopes = torch.zeros_like(x) if slopes is None else slopes
-        read = int((slopes != 0).any(dim=0).any(dim=0).sum())
-        if read < subject.d_in:
-            return fails(f"{name} reads {read} of {subject.d_in} input features")
-    return passes(f"all {subject.d_in} input features are read everywhere")
-
-
-def no_weight_on_the_future(subject: Subject) -> Result:
-    """Weights that are returned are 0 above the diagonal."""
-    if reason := _no_future(subject):
-        return skip(reason)
-    weights = weights_of(subject.copy(), subject.x())
-    if weights is None:
-        return skip("no weights are returned")
-    largest = weights.triu(1).abs().max().item()
-    if largest != 0:
-        return fails(f"a later token has weight {number(largest)}")
-    return passes(f"later tokens have weight {largest:.4f}")
-
-
-def rows_sum_to_one(subject: Subject) -> Result:
-    """Weights that are returned are a distribution, row by row."""
-    weights = weights_of(subject.copy(), subject.x())
-    if weights is None:
-        return skip("no weights are returned")
-    sums = weights.sum(dim=-1)
-    worst = sums.flatten()[(sums - 1).abs().argmax()].item()
-    if not abs(worst - 1) < 1e-4 or weights.min() < 0:
-        return fails(f"a row sums to {number(worst)}")
-    return passes(f"every row sums to {worst:.4f}")
+        yield name, (slopes != 0).any(dim=0).any(dim=0)
 
 
 def order_of_tokens(subject: Subject) -> Result:
     """Without positions, the order of the tokens that a row sees changes nothing."""
-    if subject.positions:
-        return skip("positions=True")
+    if subject.declared.positions:
+        return skip(f"positions={subject.declared.positions!r}")
     known = subject.T - 1 if subject.causal else subject.T
-    if known < 2:
+    first = max(0, subject.T - (subject.declared.window or subject.T))
+    if known - first < 2:
         return skip("too few tokens to swap")
     module, x = subject.copy(), subject.x()
-    order = [*reversed(range(known)), *range(known, subject.T)]
+    swapped = reversed(range(first, known))
+    order = [*range(first), *swapped, *range(known, subject.T)]
     before, after = context_of(module, x), context_of(module, x[:, order])
     if subject.causal:
         before, after = before[:, -1], after[:, -1]
@@ -155,17 +169,25 @@ def order_of_tokens(subject: Subject) -> Result:
         before, what = before[:, order], "the shuffled rows"
     change, small = largest_change(before, after)
     if not small:
-        return fails(f"shuffled tokens move {what} by {number(change)}")
+        moved = f"shuffled tokens move {what} by {number(change)}"
+        return fails(f"{moved}; has it positions to declare?")
     return passes(f"shuffled tokens move {what} by {change:.4f}")
 
 
 def texts_apart(subject: Subject) -> Result:
-    """A text's rows don't depend on the other texts of the batch."""
+    """A text's rows don't depend on the other texts of the batch, however large."""
     module, x = subject.copy(), subject.x()
     together = context_of(module, x)
     for b in range(subject.B):
         alone = context_of(module, x[b : b + 1])
         change, small = largest_change(together[b : b + 1], alone)
         if not small:
-            return fails(f"text {b} alone differs by {number(change)}")
+            return fails(
+                f"text {b} alone differs from itself in a batch by {number(change)}"
+            )
+    large = 1000 * x
+    large[0] = x[0]
+    change, small = largest_change(together[:1], context_of(module, large)[:1])
+    if not small:
+        return fails(f"beside texts times 1000, one moves by {number(change)}")
     return passes("each text alone gives the same rows")

@@ -3,7 +3,10 @@
 import copy
 import inspect
 import math
+import textwrap
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -14,6 +17,8 @@ PASSES, FAILS, SKIPPED = "passes", "FAILS", "not applicable"
 # Rounding in float32 stays below this share of the largest number.
 TOLERANCE = 1e-5
 MOST_PLACES = 8
+# What names weights rather than a context, in a dict of results.
+WEIGHTS = ("weight", "attn", "attention", "prob", "score")
 Result = tuple[str, str]
 
 
@@ -36,6 +41,23 @@ class Nonsense(Exception):
     """A module returned what no attention layer returns."""
 
 
+@dataclass(frozen=True)
+class Declared:
+    """What the owner says of a layer: the options of ``audit``, which explains them."""
+
+    causal: bool = True
+    window: int | None = None
+    positions: bool | str = False
+    num_heads: int | None = None
+    num_kv_heads: int | None = None
+    scale: float | None = None
+    dropout: float | None = None
+    padding: Callable[..., Any] | None = None
+    step: Callable[..., Any] | None = None
+    compiled: bool = False
+    make: Callable[[], nn.Module] | None = None
+
+
 class Subject:
     """What the lines of an audit need to know; the reader's module stays as it was.
 
@@ -43,32 +65,32 @@ class Subject:
         module: an ``nn.Module``.
         d_in: width of a token.
         context_length: T, the longest sequence it takes.
-        causal: whether later tokens must be hidden.
-        positions: whether it puts positions into queries and keys.
-        num_heads: H, where the module doesn't say.
-        make: a function without arguments that makes another such module, or None.
+        declared: what its owner says of it.
     """
 
     def __init__(
-        self,
-        module: nn.Module,
-        d_in: int,
-        context_length: int,
-        *,
-        causal: bool,
-        positions: bool,
-        num_heads: int | None,
-        make: Callable[[], nn.Module] | None,
+        self, module: nn.Module, d_in: int, context_length: int, declared: Declared
     ) -> None:
         self.module, self.d_in, self.T = module, d_in, context_length
-        self.causal, self.positions = causal, positions
-        self.num_heads, self.make = num_heads, make
+        self.declared, self.causal = declared, declared.causal
         self.B = 2 if context_length != 2 else 3
+        self.looked: list[Any] = []  # what was found inside, once it was looked for
+
+    def may_see(self, T: int) -> Tensor:
+        """Which tokens each row may see, (T, T), True where it may."""
+        mask = torch.ones(T, T, dtype=torch.bool)
+        if self.causal:
+            mask = mask.tril()
+        if self.declared.window is not None:
+            mask = mask.triu(1 - self.declared.window)
+        return mask
 
     def copy(self) -> nn.Module:
         """A copy in eval mode and at least in float32, without anybody's hooks on it.
 
         What earlier calls left in attributes may carry a graph, which can't be copied.
+        Where a parameter is 0 throughout, as a gate or LoRA's B at the beginning, the
+        copy has small random numbers: what is multiplied by 0 can't be seen.
         """
         left = {
             id(tensor): tensor.detach().clone()
@@ -79,6 +101,12 @@ class Subject:
         twin = copy.deepcopy(self.module, left)
         if any(p.dtype in (torch.float16, torch.bfloat16) for p in twin.parameters()):
             twin = twin.float()
+        generator = torch.Generator().manual_seed(2)
+        with torch.no_grad():
+            for parameter in twin.parameters():
+                if parameter.requires_grad and not parameter.any():
+                    noise = torch.randn(parameter.shape, generator=generator)
+                    parameter.copy_(0.1 * noise)
         return twin.eval()
 
     def x(self, T: int | None = None, *, seed: int = 0) -> Tensor:
@@ -114,6 +142,8 @@ def tensors_in(value: object) -> Iterator[Tensor]:
 def context_of(module: nn.Module, x: Tensor, *, seed: int = 0) -> Tensor:
     """What a module makes of x (B, T, d_in): the context (B, T, d_out).
 
+    Of several results it is the first; of a dict, the first that fits.
+
     The seed is set before, so that two calls drop alike. The module gets a copy of x:
     should it overwrite that, only one line of the audit has to say so.
 
@@ -121,8 +151,25 @@ def context_of(module: nn.Module, x: Tensor, *, seed: int = 0) -> Tensor:
         Nonsense: no tensor of numbers with these B and T.
     """
     torch.manual_seed(seed)
-    result = module(x.clone())
-    context = result[0] if isinstance(result, (tuple, list)) and result else result
+    return checked_context(module(x.clone()), x)
+
+
+def checked_context(result: Any, x: Tensor) -> Tensor:
+    """The context in what a module made of x.
+
+    Raises:
+        Nonsense: no tensor of numbers with the same B and T.
+    """
+    context = first_of(result)
+    if isinstance(result, dict):
+        fitting = (
+            one
+            for name, one in result.items()
+            if not any(word in str(name).lower() for word in WEIGHTS)
+            and isinstance(one, torch.Tensor)
+            and one.shape[:-1] == x.shape[:-1]
+        )
+        context = next(fitting, result)
     if not isinstance(context, torch.Tensor) or not context.is_floating_point():
         raise Nonsense(f"returns {sort_of(result)}, not a context")
     if context.dim() != 3 or context.shape[:2] != x.shape[:2] or not context.numel():
@@ -130,6 +177,11 @@ def context_of(module: nn.Module, x: Tensor, *, seed: int = 0) -> Tensor:
             f"{tuple(x.shape)} becomes {tuple(context.shape)}: (B, T, d_out) expected"
         )
     return context
+
+
+def first_of(result: Any) -> Any:
+    """The first of several results, or the only one."""
+    return result[0] if isinstance(result, (tuple, list)) and result else result
 
 
 def weights_of(module: nn.Module, x: Tensor) -> Tensor | None:
@@ -153,8 +205,14 @@ def weights_of(module: nn.Module, x: Tensor) -> Tensor | None:
     return weights
 
 
-def largest_change(one: Tensor, other: Tensor) -> tuple[float, bool]:
+def largest_change(
+    one: Tensor, other: Tensor, *, slack: float = 1
+) -> tuple[float, bool]:
     """The largest difference of two tensors, and whether it matters.
+
+    Args:
+        one, other: of one shape.
+        slack: how many times more rounding than usual is granted.
 
     Returns:
         change: the difference itself; NaN where one of the two is.
@@ -166,7 +224,7 @@ def largest_change(one: Tensor, other: Tensor) -> tuple[float, bool]:
     one, other = one.masked_fill(both, 0.0), other.masked_fill(both, 0.0)
     change = (one - other).abs().max().item()
     size = max(one.abs().max().item(), other.abs().max().item())
-    return change, change <= TOLERANCE * size
+    return change, change <= slack * TOLERANCE * size
 
 
 def number(value: float) -> str:
@@ -190,3 +248,16 @@ def unregistered(module: nn.Module) -> Iterator[str]:
                 for one in several
             ):
                 yield f"{path}.{name}".lstrip(".")
+
+
+def error_text(error: BaseException) -> str:
+    """An error's type and the first line of what it says, whatever that is."""
+    try:
+        first = textwrap.shorten(
+            str(error).strip().split("\n")[0], 100, placeholder=" …"
+        )
+    except Exception:  # an error of the reader's own may fail at that, too
+        first = ""
+    if isinstance(error, Nonsense):
+        return first
+    return f"{type(error).__name__}: {first}".rstrip(": ")

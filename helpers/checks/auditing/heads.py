@@ -1,0 +1,293 @@
+"""Lines of the audit on heads: which features each has, and who asks whom.
+
+Where queries, keys and values come from is found inside a call by their numbers, not by
+names (``inside``); names count only where a parameter's says plainly what it is for.
+"""
+
+import math
+import re
+
+import torch
+from torch import Tensor
+
+from helpers.checks.auditing.inside import (
+    UNSEEN,
+    Inside,
+    inside_of,
+    look_inside,
+)
+from helpers.checks.auditing.sources import PARALLEL, Source
+from helpers.checks.auditing.subject import (
+    Result,
+    Subject,
+    fails,
+    number,
+    passes,
+    skip,
+)
+
+HEADS = ("num_heads", "n_heads", "n_head", "nhead", "heads", "num_attention_heads")
+KV_HEADS = (
+    *("num_kv_heads", "n_kv_heads", "n_kv_head", "kv_heads", "num_key_value_heads"),
+    "n_query_groups",
+)
+ROLES = {"queries": "q|query|queries", "keys": "k|key|keys", "values": "v|value|values"}
+BEFORE = r"(?:w|to|lin|linear|proj|fc|c|in|conv|dense)?_?"
+BEHIND = (
+    r"(?:s|_?proj|_?projection|_?lin|_?linear|_?layer|_?net|_?fc|_?conv|_?w|_?weight)?"
+)
+
+
+def heads_apart(subject: Subject) -> Result:
+    """Each head has features of its own, the same ones for all that it does.
+
+    As many heads as declared; no query feature in two of them; keys and values of the
+    head that asks, or of its group; and the results side by side in the same order.
+    """
+    inside = inside_of(subject)
+    if inside is None:
+        return skip(UNSEEN)
+    H = inside.H
+    said = _said(subject, HEADS)  # 1 may be said by each of several parts
+    wanted = subject.declared.num_heads or (said if said != 1 else None)
+    if wanted not in (None, H):
+        return fails(f"{H} heads attend; num_heads is {wanted}")
+    if subject.T < 3:
+        return skip("too few tokens to compare")
+    found = [
+        inside.source(part) for part in (inside.queries, inside.keys, inside.values)
+    ]
+    if any(one is None for one in found):
+        return skip("queries, keys or values are mixed from several earlier results")
+    queries, keys, values = (one for one in found if one is not None)
+    if reason := _overlap(queries, "queries"):
+        return fails(reason)
+    kv_heads = subject.declared.num_kv_heads or _said(subject, KV_HEADS) or H
+    if H % kv_heads:
+        return fails(f"{H} heads can't share {kv_heads} key and value heads evenly")
+    for source, name in ((keys, "keys"), (values, "values")):
+        if reason := _wrong_group(queries, source, name, kv_heads):
+            return fails(reason)
+    if reason := _merged(inside, queries):
+        return fails(reason)
+    heads = f"{H} heads, each" if H > 1 else "one head,"
+    return passes(f"{heads} {inside.D} features wide")
+
+
+def _said(subject: Subject, names: tuple[str, ...]) -> int | None:
+    """A number that the module or its parts have under one of these names."""
+    for part in subject.module.modules():
+        for name in names:
+            value = getattr(part, name, None)
+            if type(value) is int:
+                return value
+    return None
+
+
+def _overlap(source: Source, name: str) -> str:
+    """What two heads share, where they share some features."""
+    heads = source.heads
+    for h, one in enumerate(heads):
+        if len(set(one)) < len(one):
+            return f"head {h} has one feature of its {name} twice"
+        for other in range(h):
+            if common := len(set(one) & set(heads[other])):
+                return f"heads {other} and {h} share {common} features of their {name}"
+    return ""
+
+
+def _wrong_group(queries: Source, source: Source, name: str, kv_heads: int) -> str:
+    """Where keys or values of a head aren't those of its own place."""
+    heads, H = source.heads, len(source.heads)
+    distinct = sorted(set(heads))
+    if len(distinct) != kv_heads:
+        if kv_heads == H:
+            return (
+                f"{H} heads of queries share {len(distinct)} of {name}; if they "
+                f"shall, declare num_kv_heads={len(distinct)}"
+            )
+        return f"{H} heads have {len(distinct)} of {name}; num_kv_heads is {kv_heads}"
+    for h, one in enumerate(distinct):
+        if any(set(one) & set(other) for other in distinct[:h]):
+            return f"two heads share some features of their {name}"
+    order = sorted(range(H), key=lambda h: queries.heads[h])
+    for rank, h in enumerate(order):
+        expected = rank // (H // kv_heads)
+        got = distinct.index(heads[h])
+        if got != expected:
+            return f"query head {h} has the {name} of head {got}, not of {expected}"
+    return ""
+
+
+def _merged(inside: Inside, queries: Source) -> str:
+    """Whether results lie side by side in the order of the queries' features."""
+    H, T, D = inside.contexts.shape
+    if H == 1 or queries.place.shape[1] != D:
+        return ""
+    wanted = inside.contexts.transpose(1, 2).reshape(H * D, T)
+    behind = [one for one in inside.trace.products if one.known > inside.known]
+    places = [one.left.transpose(0, 1).flatten(1) for one in behind if one.parameter]
+    for rows in [*places[:1], inside.trace.output]:
+        if rows.shape[0] != T:
+            continue
+        unit = rows / rows.norm(dim=0).clamp_min(1e-30)
+        cosines = (wanted / wanted.norm(dim=1, keepdim=True)) @ unit
+        best, at = cosines.nan_to_num(0.0).max(dim=1)
+        if (best > 1 - PARALLEL).all():
+            if not torch.equal(at.argsort(), queries.place.flatten().argsort()):
+                return "results are put side by side in another order than heads"
+            return ""
+    return ""
+
+
+# --- roles ----------------------------------------------------------------------------
+
+
+def roles(subject: Subject) -> Result:
+    """Rows ask with queries, keys answer, values are averaged: three projections."""
+    inside = inside_of(subject)
+    if inside is None:
+        return skip(UNSEEN)
+    if subject.T < 3:
+        return skip("too few tokens to compare")
+    parts = {"queries": inside.queries, "keys": inside.keys, "values": inside.values}
+    found = {name: inside.source(part) for name, part in parts.items()}
+    sources = {name: one for name, one in found.items() if one is not None}
+    for name, source in sources.items():
+        for parameter in source.parameters:
+            role = _role(parameter)
+            if role not in ("", name):
+                return fails(f"{parameter} makes the {name}")
+    projected = {name: one for name, one in sources.items() if not _is_x(subject, one)}
+    if projected and len(projected) < len(sources):
+        name = next(name for name in sources if name not in projected)
+        return fails(f"{name} are the tokens themselves, without a projection")
+    for one, other in (("queries", "keys"), ("keys", "values"), ("queries", "values")):
+        if one in projected and other in projected:
+            mine, theirs = set(sources[one].heads), set(sources[other].heads)
+            if mine & theirs:
+                return fails(f"{one} and {other} are the same numbers")
+    if len(sources) < 3:
+        return skip("queries, keys or values are mixed from several earlier results")
+    return passes("three different projections")
+
+
+def _role(parameter: str) -> str:
+    """What a parameter's name says it makes, or ""."""
+    for part in reversed(parameter.lower().split(".")):
+        for role, names in ROLES.items():
+            if re.fullmatch(f"{BEFORE}(?:{names}){BEHIND}", part):
+                return role
+    return ""
+
+
+def _is_x(subject: Subject, source: Source) -> bool:
+    """Whether the numbers are those of x: the first result is a copy of it."""
+    return int(source.place.max()) < subject.d_in
+
+
+# --- distances ------------------------------------------------------------------------
+
+
+def distances(subject: Subject) -> Result:
+    """Relative positions: among equal tokens, only how far apart they are counts.
+
+    A text of one token again and again has scores that differ by position alone. Behind
+    rotations they are constant along each diagonal; a token meets itself as if nothing
+    had been turned; and values aren't turned. ALiBi's are straight lines with the
+    published slopes.
+    """
+    kind = subject.declared.positions
+    if not isinstance(kind, str):
+        return skip('pass positions="rotary", "alibi" or "relative" to ask')
+    inside = inside_of(subject)
+    if inside is None:
+        return skip(UNSEEN)
+    T = inside.x.shape[1]
+    equal = inside.x[:, :1].expand(-1, T, -1).contiguous().to(subject.x())
+    same = look_inside(subject, x=equal)
+    if same is None or same.H != inside.H:
+        return skip(UNSEEN)
+    if not _one_row(same.values):
+        return fails("values change with the position of their token")
+    known = subject.may_see(T) & (same.weights > 1e-30)
+    logits = same.weights.clamp_min(1e-300).log()
+    logits = logits - logits.diagonal(dim1=1, dim2=2)[..., None]  # 0 at distance 0
+    if reason := _uneven(logits, known):
+        return fails(reason)
+    moved = logits[known].abs().max().item()
+    if moved < 1e-4:
+        return fails("equal tokens have equal weights, wherever they stand")
+    if kind == "alibi":
+        return _slopes_of_alibi(logits)
+    if kind == "rotary" and (reason := _turned_at_home(inside)):
+        return fails(reason)
+    return passes("among equal tokens, the distance alone counts")
+
+
+def _one_row(values: Tensor) -> bool:
+    """Whether all tokens have the same values, (H, T, D_v)."""
+    change = (values - values[:, :1]).abs().max()
+    return bool(change <= 1e-5 * values.abs().max())
+
+
+def _uneven(logits: Tensor, known: Tensor) -> str:
+    """Where scores (H, T, T) aren't the same along a diagonal."""
+    T = logits.shape[-1]
+    for distance in range(1 - T, T):
+        at = known.diagonal(distance, 1, 2)
+        line = logits.diagonal(distance, 1, 2)
+        for h, (one, which) in enumerate(zip(line, at, strict=True)):
+            if which.sum() > 1:
+                spread = (one[which].max() - one[which].min()).item()
+                if spread > 1e-3:
+                    return (
+                        f"head {h}: equal tokens at distance {-distance} score "
+                        f"differently, by {number(spread)}"
+                    )
+    return ""
+
+
+def _slopes_of_alibi(logits: Tensor) -> Result:
+    """The published slopes, of Press et al. 2022 and the code with it."""
+    H = len(logits)
+    found = -logits[:, 1:].diagonal(0, 1, 2).mean(dim=1)  # one token back
+    right = torch.tensor(alibi_slopes(H), dtype=found.dtype)
+    worst = int((found / right - 1).abs().argmax())
+    if abs(found[worst] / right[worst] - 1) > 0.01:
+        return fails(
+            f"head {worst} loses {found[worst]:.4f} a token; {right[worst]:.4f} is "
+            f"published for {H} heads"
+        )
+    later = logits.diagonal(1, 1, 2).mean(dim=1)  # one token ahead, where it may look
+    if later.isfinite().all() and later.abs().max() < 100:
+        head = int((later / -right - 1).abs().argmax())
+        if abs(later[head] / -right[head] - 1) > 0.01:
+            return fails(f"head {head} gives the next token {later[head]:+.4f}")
+    return passes(f"the published slopes, {right.max():.4f} to {right.min():.4f}")
+
+
+def alibi_slopes(H: int) -> list[float]:
+    """What the score of each of H heads loses with every token of distance.
+
+    Source: Press, Smith and Lewis 2022, section 3, and ``get_slopes`` in the code
+    published with it, for a number of heads that is no power of two.
+    """
+    whole = 2 ** math.floor(math.log2(H))
+    slopes = [2 ** (-8 * (h + 1) / whole) for h in range(whole)]
+    between = [2 ** (-4 * (h + 1) / whole) for h in range(0, 2 * whole, 2)]
+    return slopes + between[: H - whole]
+
+
+def _turned_at_home(inside: Inside) -> str:
+    """Whether a token's query meets its own key as before both were turned."""
+    queries, keys = inside.source(inside.queries), inside.source(inside.keys)
+    if queries is None or keys is None or not (queries.rotated and keys.rotated):
+        return ""
+    factor = (queries.factor.mean(1) * keys.factor.mean(1))[:, None]
+    home = (queries.before * keys.before).sum(-1) * factor  # (H, T)
+    now = inside.raw.diagonal(dim1=1, dim2=2)
+    change = (home - now).abs().max().item()
+    if change > 1e-3 * now.abs().max().item():
+        return f"a token meets itself turned: its score moves by {number(change)}"
+    return ""

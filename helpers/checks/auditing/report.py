@@ -1,0 +1,181 @@
+"""What an audit found: its rows, and the table that they make as text and as HTML."""
+
+import html
+import sys
+import textwrap
+from collections.abc import Collection
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import torch
+
+from helpers import BOOK, __version__
+from helpers.checks.auditing.subject import FAILS, PASSES, SKIPPED
+
+WIDTH = 80
+NAME_WIDTH, RESULT_WIDTH = 16, 16
+WORDS = {PASSES: "pass", FAILS: "fail", SKIPPED: SKIPPED}
+# A notebook's own rules would put text to the right. Colours come from the page, so
+# that they suit a light one and a dark one; a failing row is bold, with a line beside.
+TABLE = "border-collapse: collapse; color: inherit"
+CELL = "text-align: left; vertical-align: top; padding: 0.2em 0.8em"
+CAPTION = f"{CELL}; caption-side: top; color: inherit"
+NAME = f"{CELL}; white-space: nowrap; font-weight: normal"
+FAILING = f"{CELL}; white-space: nowrap; border-left: 0.3em solid #D55E00"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of an audit.
+
+    Args:
+        check: its name, such as "scale".
+        result: "passes", "FAILS" or "not applicable".
+        reason: a few words, with the number that decided.
+    """
+
+    check: str
+    result: str
+    reason: str
+
+    def __str__(self) -> str:
+        start = f"{self.check:{NAME_WIDTH}}{self.result:{RESULT_WIDTH}}"
+        margin = " " * (NAME_WIDTH + RESULT_WIDTH)
+        return textwrap.fill(
+            self.reason, WIDTH, initial_indent=start, subsequent_indent=margin
+        )
+
+    def html(self) -> str:
+        """The row of a table, failing or not."""
+        check, result, reason = map(html.escape, (self.check, self.result, self.reason))
+        failing = self.result == FAILS
+        result = f"<strong>{result}</strong>" if failing else result
+        return (
+            f'<tr><th scope="row" style="{FAILING if failing else NAME}">{check}</th>'
+            f'<td style="{CELL}; white-space: nowrap">{result}</td>'
+            f'<td style="{CELL}">{reason}</td></tr>'
+        )
+
+
+def _cell() -> str | None:
+    """What tells the notebook's cell that runs from others; None without a notebook.
+
+    A kernel may run cells without counting them, but each comes as a message of its
+    own.
+    """
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    if shell is None:
+        return None
+    message = shell.get_parent() if hasattr(shell, "get_parent") else {}
+    return str(message.get("header", {}).get("msg_id", shell.execution_count))
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What an audit found.
+
+    In a notebook it is shown as a table of HTML, but not in the cell that audits: there
+    the table stands already, as text.
+
+    Args:
+        name: of the module's class.
+        rows: a tuple of Row, one for each check, in the order of the table.
+        cell: which of the notebook's cells made it, or None.
+    """
+
+    name: str
+    rows: tuple[Row, ...]
+    cell: str | None = field(default_factory=_cell, repr=False, compare=False)
+
+    @property
+    def ok(self) -> bool:
+        """Whether no check fails."""
+        return not self.failed
+
+    @property
+    def failed(self) -> tuple[str, ...]:
+        """The names of the checks that fail."""
+        return tuple(row.check for row in self.rows if row.result == FAILS)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many rows "pass", "fail" and are "not applicable"."""
+        return {
+            word: sum(row.result == result for row in self.rows)
+            for result, word in WORDS.items()
+        }
+
+    def failed_except(
+        self, allow: Collection[str]
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The checks that fail beyond those that may.
+
+        Args:
+            allow: names of checks that may fail; a string is one name.
+
+        Returns:
+            failed: the names of all other checks that fail.
+            idle: the names in ``allow`` of checks that don't fail.
+
+        Raises:
+            ValueError: a name that no check has.
+        """
+        names = [allow] if isinstance(allow, str) else list(allow)
+        known = [row.check for row in self.rows]
+        for name in names:
+            if name not in known:
+                raise ValueError(
+                    f"allow must name lines of the audit, got {name!r}; "
+                    f"these are {', '.join(known)}"
+                )
+        return (
+            tuple(name for name in self.failed if name not in names),
+            tuple(name for name in names if name not in self.failed),
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it in plain values, for JSON, and the versions that it was made by."""
+        return {
+            "name": self.name,
+            "ok": self.ok,
+            "counts": self.counts,
+            "rows": [asdict(row) for row in self.rows],
+            "versions": versions(),
+        }
+
+    def __str__(self) -> str:
+        return "\n".join([f"audit of {self.name}", *map(str, self.rows), self._total()])
+
+    def _total(self) -> str:
+        return ", ".join(f"{count} {word}" for word, count in self.counts.items())
+
+    def html(self) -> str:
+        """The table as HTML, for a page or a report; it needs no style sheet."""
+        caption = html.escape(f"audit of {self.name}: {self._total()}")
+        heads = "".join(
+            f'<th scope="col" style="{CELL}">{name}</th>'
+            for name in ("check", "result", "reason")
+        )
+        return (
+            f'<table class="audit" style="{TABLE}">'
+            f'<caption style="{CAPTION}">{caption}</caption>'
+            f"<thead><tr>{heads}</tr></thead>"
+            f"<tbody>{''.join(row.html() for row in self.rows)}</tbody></table>"
+        )
+
+    def _repr_html_(self) -> str:
+        return self.html()
+
+    def _ipython_display_(self) -> None:
+        """The table as HTML, and nothing in the cell that has printed it."""
+        from IPython.display import display
+
+        if self.cell is None or self.cell != _cell():
+            both = {"text/plain": str(self), "text/html": self.html()}
+            display(both, raw=True)
+
+
+def versions() -> dict[str, str]:
+    """The versions of the book's library and of torch."""
+    return {BOOK: __version__, "torch": torch.__version__}

@@ -1,0 +1,286 @@
+"""Lines of the audit on the weights: whom they reach, their sum, scale and dropout.
+
+They look at the weights that averaged the values, found inside a call (``inside``),
+and at those that the layer returns.
+"""
+
+import math
+from collections.abc import Iterator
+
+import torch
+from torch import Tensor
+
+from helpers.checks.auditing.inside import (
+    UNSEEN,
+    Inside,
+    inside_of,
+    look_inside,
+    slopes_of,
+)
+from helpers.checks.auditing.sources import Source
+from helpers.checks.auditing.subject import (
+    Result,
+    Subject,
+    fails,
+    number,
+    passes,
+    skip,
+    weights_of,
+)
+
+SEEDS = range(8)
+UNEXPLAINED = 0.05  # what softmax of a multiple of the scores may leave unexplained
+
+
+def no_weight_on_what_is_hidden(subject: Subject) -> Result:
+    """What a row may not see has weight 0: exactly, not nearly."""
+    if subject.T == 1 or (not subject.causal and subject.declared.window is None):
+        return skip("causal=False" if not subject.causal else "one token sees itself")
+    asked = 0
+    for name, weights in _all_weights(subject):
+        hidden = ~subject.may_see(weights.shape[-1]).to(weights.device)
+        largest = weights[..., hidden].abs()
+        if not (largest == 0).all():
+            worst = number(largest.nan_to_num(math.nan).max().item())
+            return fails(f"{name}: a token that a row may not see has weight {worst}")
+        asked += 1
+    if not asked:
+        return skip(UNSEEN)
+    return passes("tokens that a row may not see have weight 0")
+
+
+def rows_sum_to_one(subject: Subject) -> Result:
+    """Weights are a distribution, row by row; a sink may take a share of every row."""
+    inside, shown = inside_of(subject), ""
+    for name, weights in _all_weights(subject):
+        if weights.min() < 0:
+            return fails(f"{name}: one is {number(-weights.min().item())} below 0")
+        sums = weights.sum(dim=-1)
+        worst = sums.flatten()[(sums - 1).abs().nan_to_num(math.inf).argmax()].item()
+        shown = shown or number(worst)
+        # In a layer that computes in half precision, they sum to 1 in two digits.
+        half = inside is not None and _in_half(weights) and _in_half(inside.queries)
+        if abs(worst - 1) < (1e-2 if half else 1e-4):
+            continue
+        if inside is None or not _sink(inside):
+            return fails(f"{name}: a row sums to {number(worst)}")
+        shown = f"less than 1, {shown} at worst: a sink takes the rest"
+    if not shown:
+        return skip(UNSEEN)
+    return passes(f"every row sums to {shown}")
+
+
+def _in_half(values: Tensor) -> bool:
+    """Whether numbers have no more digits than bfloat16 holds."""
+    return torch.equal(values, values.bfloat16().to(values))
+
+
+def _sink(inside: Inside) -> bool:
+    """Whether what is missing in a row is the weight of one more score.
+
+    That score is the same for all rows of a head. A constant in the denominator of a
+    softmax that takes off the largest score is none: there it changes with the row.
+    """
+    weights = inside.weights
+    missing = 1 - weights.sum(dim=-1)  # (H, T)
+    slopes, rest = slopes_of(inside.raw, weights)
+    if rest > UNEXPLAINED or not (missing > 1e-6).all():
+        return False
+    # log of the missing weight, in the units of the scores
+    best = weights.argmax(dim=-1, keepdim=True)
+    scores = slopes[:, None] * inside.raw.gather(-1, best)[..., 0]
+    sink = missing.log() - weights.gather(-1, best)[..., 0].log() + scores
+    spread = sink[slopes.isfinite()].std(dim=-1)
+    return bool((spread < 1e-3).all())
+
+
+def _all_weights(subject: Subject) -> Iterator[tuple[str, Tensor]]:
+    """Weights, each with a name: those used, and those returned."""
+    inside = inside_of(subject)
+    if inside is not None:
+        may_see = subject.may_see(inside.x.shape[1])
+        yield "weights used", inside.weights_in_order(may_see)
+    returned = weights_of(subject.copy(), subject.x())
+    if returned is not None:
+        yield "weights returned", returned.detach()
+
+
+def weights_shown_are_used(subject: Subject) -> Result:
+    """Weights that are returned are those that averaged the values, or their mean."""
+    inside = inside_of(subject)
+    if inside is None:
+        return skip(UNSEEN)
+    shown = weights_of(subject.copy(), inside.x.to(subject.x()))
+    if shown is None:
+        return skip("no weights are returned")
+    shown, used = shown.detach().double(), inside.weights
+    shown = shown.reshape(-1, *shown.shape[-2:])
+    if len(shown) == 1 != inside.H:
+        used = used.mean(dim=0, keepdim=True)
+    if shown.shape != used.shape:
+        return fails(f"{len(shown)} heads are shown, {inside.H} were used")
+    change = (shown - used).abs().max().item()
+    if not change < 1e-3:
+        return fails(f"weights returned differ from those used by {number(change)}")
+    return passes("weights returned are those that averaged the values")
+
+
+# --- scale ----------------------------------------------------------------------------
+
+
+def scale(subject: Subject) -> Result:
+    """Scores are queries · keys divided by the square root of the width of one head.
+
+    Softmax tells what scores are multiplied by: the logarithms of weights grow with
+    them. Two texts are compared, so that a bias for positions drops out. A factor may
+    also have gone into queries and keys before they meet; that is read off from what
+    they come from.
+    """
+    inside = inside_of(subject)
+    if inside is None:
+        return skip(UNSEEN)
+    if subject.T < 3:
+        return skip("too few tokens to compare")
+    slopes, rest = _slopes(subject, inside)
+    if rest > UNEXPLAINED:
+        if subject.declared.positions:
+            return skip("scores are more than queries · keys and a bias")
+        return fails("weights are no softmax of queries · keys times a number")
+    queries, keys = inside.source(inside.queries), inside.source(inside.keys)
+    if queries is None or keys is None:
+        return skip("queries or keys are mixed from several earlier results")
+    factors = _factor(queries) * _factor(keys) * slopes
+    D, wanted = inside.D, subject.declared.scale
+    right = 1 / math.sqrt(D) if wanted is None else wanted
+    known = factors[factors.isfinite()]
+    if not len(known):
+        return skip("no head has two weights to compare")
+    worst = known[(known / right).log().abs().nan_to_num(math.inf).argmax()].item()
+    # What was computed in half precision is known to two digits.
+    tolerance = 0.01 if rest < 1e-4 else 0.05
+    if not abs(worst - right) <= tolerance * right:
+        if wanted is not None:
+            return fails(f"multiplies by {number(worst)}; {number(right)} is declared")
+        divisor = 1 / worst if worst else math.inf
+        return fails(f"divides by {divisor:.2f}; √D is {math.sqrt(D):.2f}, D = {D}")
+    if wanted is not None:
+        return passes(f"multiplies by {number(worst)}, as declared")
+    return passes(f"divides by {1 / worst:.2f} = √D, D = {D}")
+
+
+def _slopes(subject: Subject, inside: Inside) -> tuple[Tensor, float]:
+    """What scores are multiplied by, head by head, and what that leaves unexplained."""
+    slopes, rest = slopes_of(inside.raw, inside.weights)
+    x = subject.x(inside.x.shape[1], seed=10)[:1]
+    other = look_inside(subject, x=x) if rest > 1e-9 else None
+    if other is not None and other.weights.shape == inside.weights.shape:
+        beside = slopes_of(inside.raw, inside.weights, (other.raw, other.weights))
+        if beside[1] < rest:
+            return beside
+    return slopes, rest
+
+
+def _factor(source: Source) -> Tensor:
+    """What each head was multiplied by, (H,)."""
+    return source.factor.mean(dim=1)
+
+
+# --- dropout --------------------------------------------------------------------------
+
+
+def dropped_weights(subject: Subject) -> Result:
+    """In train mode each weight is dropped for itself, and the others make up for it.
+
+    Kept weights are divided by 1 - p, after softmax; no two heads, rows or texts share
+    what they drop.
+    """
+    inside = inside_of(subject)
+    if inside is None:
+        return skip(UNSEEN)
+    if subject.T < 3:
+        return skip("too few tokens to compare")
+    ratios = [_ratio(subject, inside, seed) for seed in SEEDS]
+    known = [one for one in ratios if one is not None]
+    if len(known) < len(ratios):
+        return skip("train mode computes other products than eval mode")
+    ratio = torch.stack(known)  # (seeds, H, T, T), NaN where a row may not look
+    asked = ratio.isfinite()
+    dropped = ratio.abs() < 1e-6
+    wanted = subject.declared.dropout
+    if ((ratio - 1).abs() < 1e-3)[asked].all():
+        if wanted:
+            return fails(f"no weight is dropped; dropout = {wanted:g} is declared")
+        return skip("no weight is dropped")
+    kept = ratio[asked & ~dropped]
+    low, high = kept.min().item(), kept.max().item()
+    if not dropped.any() or high - low > 1e-2 * abs(high):
+        return fails(
+            f"kept weights are multiplied by {low:.2f} to {high:.2f}: dropped before "
+            "softmax, or divided by something else than 1 - p"
+        )
+    share, count = dropped[asked].double().mean().item(), int(asked.sum())
+    p = share if wanted is None else wanted
+    spread = 5 * math.sqrt(max(p * (1 - p), 0.01) / count)
+    if abs(share - p) > 3 * spread:
+        return fails(f"{share:.0%} of the weights are dropped; {p:.0%} are declared")
+    low_p, high_p = max(p - 3 * spread, 0.0), min(p + 3 * spread, 0.999)
+    within = 1 / (1 - low_p) * 0.99 <= high <= 1 / (1 - high_p) * 1.01
+    if not within or (wanted is not None and abs(high * (1 - p) - 1) > 0.01):
+        right = f"1 / (1 - {p:.2f}) = {1 / (1 - p):.2f}"
+        return fails(f"kept weights are multiplied by {high:.2f}, not by {right}")
+    if reason := _shared(dropped, asked):
+        return fails(reason)
+    twice = torch.cat([inside.x, inside.x]).to(subject.x())
+    both = [look_inside(subject, training=True, x=twice, seed=s) for s in SEEDS]
+    if all(one is not None and one.H == 2 * inside.H for one in both):
+        zeros = torch.stack([one.weights == 0 for one in both if one is not None])
+        if _alike(zeros, torch.ones_like(zeros)):
+            return fails("two texts of a batch drop the same weights")
+    return passes(f"{share:.0%} dropped, the others multiplied by {high:.2f}")
+
+
+def _ratio(subject: Subject, inside: Inside, seed: int) -> Tensor | None:
+    """Weights in train mode as multiples of what they are without dropout.
+
+    Queries and keys may be dropped themselves, so the weights that belong to them are
+    computed: those of eval mode, moved by what the scores moved.
+    """
+    x = inside.x.to(subject.x())
+    train = look_inside(subject, training=True, x=x, seed=seed)
+    if train is None or train.weights.shape != inside.weights.shape:
+        return None
+    expected = inside.weights
+    if not torch.allclose(train.raw, inside.raw, rtol=1e-4, atol=1e-6):
+        slopes, rest = _slopes(subject, inside)
+        if rest > UNEXPLAINED:
+            return None
+        moved = slopes.nan_to_num(0.0)[:, None, None] * (train.raw - inside.raw)
+        expected = (expected.log() + moved).softmax(dim=-1)
+    seen = subject.may_see(len(expected[0])) & (expected > 1e-20)
+    return (train.weights / expected).masked_fill(~seen, math.nan)
+
+
+def _shared(dropped: Tensor, asked: Tensor) -> str:
+    """What is dropped together, in a sentence; or nothing."""
+    if _alike(dropped, asked):
+        return "two heads drop the same weights"
+    # Row by row, and key by key: whole lines alone are dropped or kept.
+    for axis, name in ((-1, "row"), (-2, "key")):
+        count = asked.sum(axis)
+        lines = (dropped & asked).sum(axis)
+        several = count > 2
+        if several.any() and ((lines == 0) | (lines == count))[several].all():
+            return f"a {name} is dropped as a whole, or not at all"
+    return ""
+
+
+def _alike(dropped: Tensor, asked: Tensor) -> bool:
+    """Whether two heads drop the same, in all calls; (calls, H, T, T)."""
+    H = dropped.shape[1]
+    for h in range(H):
+        for other in range(h + 1, H):
+            both = asked[:, h] & asked[:, other]
+            one, two = dropped[:, h][both], dropped[:, other][both]
+            if one.any() and torch.equal(one, two):
+                return True
+    return False

@@ -1,0 +1,88 @@
+"""Attention layers, right and wrong, by hands who had never seen the audit.
+
+Each module in ``written`` stays as it was handed in. Its ``LAYERS`` are dicts: the
+"layer" (a class, built without arguments), its "d_in" and "context_length", and what an
+owner would have declared of it: as "options" of the audit, or in words, "declared",
+beside "num_heads" and "dropout". A class's docstring begins with "right:" or "wrong:"
+and says what it does.
+
+``HANDS`` says how each hand's layers did when the audit met them for the first time.
+Then whoever mends the audit looked at what it had got wrong.
+"""
+
+import importlib
+import re
+from typing import Any, NamedTuple
+
+import torch
+
+from helpers import checks
+from helpers.checks.auditing import Audit
+
+# Right ones that passed, of all; wrong ones that failed, of all: at first sight.
+HANDS = {
+    "x": ((20, 30), (45, 70)),
+    "y": ((29, 30), (48, 50)),
+    "q": ((21, 25), (90, 99)),
+    "p": ((25, 25), (97, 99)),
+    "s": ((31, 32), (99, 99)),
+    "t": ((22, 24), (82, 84)),
+}
+RIGHT_YET_FAILING: dict[str, str] = {}
+WRONG_YET_PASSING: dict[str, str] = {}
+
+
+class Layer(NamedTuple):
+    """A layer to audit, and what its author says of it."""
+
+    hand: str
+    entry: dict[str, Any]
+
+    def __str__(self) -> str:
+        return f"{self.hand}-{self.entry['layer'].__name__}"
+
+    @property
+    def says(self) -> str:
+        return " ".join(self.entry["layer"].__doc__.split())
+
+    @property
+    def right(self) -> bool:
+        return self.says.startswith("right")
+
+    def audit(self) -> Audit:
+        """The audit, told what the layer's author declares."""
+        torch.manual_seed(0)
+        entry = self.entry
+        options = entry["options"] if "options" in entry else options_of(entry)
+        return checks.audit(
+            entry["layer"](), entry["d_in"], entry["context_length"], **options
+        )
+
+
+def options_of(entry: dict[str, Any]) -> dict[str, Any]:
+    """The audit's options for what was declared in words."""
+    words = entry["declared"].lower()
+    options: dict[str, Any] = {"num_heads": entry["num_heads"]}
+    for kind in ("rotary", "alibi"):
+        if kind in words:
+            options["positions"] = kind
+    if "positions" not in options and "position" in words:
+        options["positions"] = True
+    if window := re.search(r"window (?:of )?(\d+)", words):
+        options["window"] = int(window[1])
+    if grouped := re.search(r"(\d+) for keys and values", words):
+        options["num_kv_heads"] = int(grouped[1])
+    if "one head of keys" in words or "multi-query" in words:
+        options["num_kv_heads"] = 1
+    if entry["dropout"]:
+        options["dropout"] = entry["dropout"]
+    if re.search(r"(not divided|no divisor|not scaled|unscaled)", words):
+        options["scale"] = 1.0
+    return options
+
+
+LAYERS = [
+    Layer(hand, entry)
+    for hand in HANDS
+    for entry in importlib.import_module(f"tests.layers.written.{hand}").LAYERS
+]
