@@ -65,7 +65,8 @@ def bare_environment(folder):
 
 def copy_of_the_source(folder):
     """The book's distribution: pip builds in the source's own folder."""
-    shutil.copytree(ROOT / "helpers", folder / "helpers")
+    for name in ("helpers", "attention_audit"):
+        shutil.copytree(ROOT / name, folder / name)
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, folder)
     return folder

@@ -14,7 +14,10 @@ RUFF = [sys.executable, "-m", "ruff"]
     "command",
     [
         ["check", "."],
-        ["format", "--check", "experiments", "helpers", "tests", "tools", "_ext"],
+        [
+            *["format", "--check", "attention_audit", "experiments", "helpers"],
+            *["tests", "tools", "_ext"],
+        ],
         ["format", "--check", "--line-length", "80", "chapters"],
     ],
     ids=["check", "format", "format-notebooks"],

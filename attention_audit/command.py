@@ -1,0 +1,260 @@
+"""The command ``attention-audit``: audit a layer from a terminal."""
+
+import argparse
+import ast
+import contextlib
+import functools
+import inspect
+import io
+import json
+import os
+import re
+import sys
+import types
+import typing
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import nn
+
+from attention_audit import auditing
+from attention_audit.loading import NotFound, explained, find, put_first
+
+if TYPE_CHECKING:
+    from helpers.checks.auditing import Audit
+
+PASSED, FAILED, NOT_AUDITED = 0, 1, 2
+SEED = 123
+IN_WORDS = {bool: "true or false", int: "a whole number", float: "a number"}
+USAGE = """\
+attention-audit TARGET --d-in N --context-length N
+                       [--args VALUE ... NAME=VALUE ...] [options]"""
+DESCRIPTION = """\
+Put an attention layer to tests from outside it: does it see the future, mix up heads
+or texts, divide by the wrong number, break in bfloat16? Prints a line for each test."""
+EPILOG = """\
+examples:
+  attention-audit layers.py:MyAttention --args 16 16 num_heads=4 \\
+      --d-in 16 --context-length 8
+  attention-audit project.layers:make_small --d-in 16 --context-length 8 --json
+
+The layer is called as layer(x) with x (B, T, d_in). Where yours is called otherwise,
+name a function that returns an nn.Module which calls it; no change to it is needed.
+
+exit status: 0 no line fails; 1 a line fails that --allow doesn't name; 2 there was no
+audit, because the layer can't be found or made or an option is wrong."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Audit what the command line names; the exit status."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal may not know √
+            stream.reconfigure(errors="backslashreplace")
+    put_first(os.getcwd())
+    options = _parser(auditing().audit).parse_args(arguments)
+    try:
+        with _stdout_to_stderr() if options.json else contextlib.nullcontext():
+            found = _audit(options)
+            failed, idle = found.failed_except(options.allow)
+    except (NotFound, ValueError) as error:
+        print(f"attention-audit: {error}", file=sys.stderr)
+        return NOT_AUDITED
+    if options.json:
+        allowed = [name for name in found.failed if name not in failed]
+        print(json.dumps(found.as_dict() | {"allowed": allowed}, indent=2))
+    else:
+        print(found)
+    if idle:
+        line = f"allowed to fail, but doesn't: {', '.join(idle)}"
+        print(f"attention-audit: {line}", file=sys.stderr)
+    return FAILED if failed else PASSED
+
+
+def _audit(options: argparse.Namespace) -> "Audit":
+    """Make the layer and audit it, without a word of the audit itself."""
+    audit = auditing().audit
+    module, thing = find(options.target)
+    settings: dict[str, Any] = {}
+    for name, kinds in _options(audit).items():
+        if hasattr(options, name):
+            value = getattr(options, name)
+            settings[name] = find(value, module)[1] if Callable in kinds else value
+    torch.manual_seed(SEED)
+    if isinstance(thing, nn.Module):
+        if options.args:
+            raise NotFound(f"{options.target} is a layer already: it takes no --args")
+        layer = thing
+    else:
+        make = functools.partial(_make, options.target, thing, options.args)
+        layer = make()
+        settings.setdefault("make", make)
+    with contextlib.redirect_stdout(io.StringIO()):
+        return audit(layer, **settings)
+
+
+def _make(target: str, thing: Any, values: Sequence[str]) -> nn.Module:
+    """A layer, from its class or a function and the values behind --args."""
+    if not callable(thing):
+        raise NotFound(f"{target} is neither a layer nor a class or function")
+    given, named = _arguments(values)
+    shown = ", ".join(
+        [*map(repr, given), *(f"{name}={value!r}" for name, value in named.items())]
+    )
+    with explained(f"{target}({shown}) fails"):
+        layer = thing(*given, **named)
+    if not isinstance(layer, nn.Module):
+        kind = type(layer).__name__
+        raise NotFound(f"{target}({shown}) makes {kind}, not an nn.Module")
+    return layer
+
+
+def _arguments(values: Sequence[str]) -> tuple[list[Any], dict[str, Any]]:
+    """What stands behind --args, as positional arguments and named ones.
+
+    A dict alone holds named ones.
+    """
+    given: list[Any] = []
+    named: dict[str, Any] = {}
+    for text in values:
+        if match := re.fullmatch(r"([^\W\d]\w*)=(.*)", text, re.DOTALL):
+            named[match[1]] = _literal(match[2])
+        else:
+            given.append(_literal(text))
+    if len(values) == 1 and given and isinstance(given[0], dict):
+        return [], given[0]
+    return given, named
+
+
+def _literal(text: str) -> Any:
+    """A Python literal, else JSON, else the text itself."""
+    for read in (ast.literal_eval, json.loads):
+        with contextlib.suppress(ValueError, SyntaxError):
+            return read(text)
+    return text
+
+
+def _parser(audit: Callable[..., Any]) -> argparse.ArgumentParser:
+    """The command's options: its own, and those of the audit."""
+    parser = argparse.ArgumentParser(
+        prog="attention-audit",
+        usage=USAGE,
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "target",
+        metavar="TARGET",
+        help="path/to/file.py:Name or package.module:Name of a layer, its class, or a "
+        "function that makes it",
+    )
+    parser.add_argument(
+        "--args",
+        nargs="*",
+        default=[],
+        metavar="VALUE",
+        help="what the class or function is called with: 16 bias=True kind=rotary, or "
+        """one dict, '{"bias": true}'""",
+    )
+    parser.add_argument(
+        "--allow",
+        nargs="+",
+        default=[],
+        metavar="LINE",
+        help="lines of the table that may fail, such as scale 'row sums'",
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print one JSON object and nothing else"
+    )
+    version = ", ".join(f"{k} {v}" for k, v in auditing().report.versions().items())
+    parser.add_argument("--version", action="version", version=version)
+    _add_options(parser, audit)
+    return parser
+
+
+def _add_options(parser: argparse.ArgumentParser, audit: Callable[..., Any]) -> None:
+    """An option for each of the audit's, with the words of its docstring."""
+    group = parser.add_argument_group(
+        "what the layer is",
+        "A FUNCTION is the name of one beside the target, or module:name.",
+    )
+    text = inspect.getdoc(audit) or ""
+    told = dict(re.findall(r"(?m)^    (\w+): (.*(?:\n {8}.*)*)", text))
+    parameters = inspect.signature(audit).parameters
+    for name, kinds in _options(audit).items():
+        default = parameters[name].default
+        help_ = " ".join(told.get(name, "").split())
+        help_ = help_.replace("%", "%%").replace("``", "")
+        if default not in (None, False, inspect.Parameter.empty):
+            help_ = f"{help_} (default: {default})"
+        group.add_argument(
+            f"--{name.replace('_', '-')}",
+            dest=name,
+            required=default is inspect.Parameter.empty,
+            default=argparse.SUPPRESS,
+            help=help_,
+            **_reading(kinds),
+        )
+
+
+def _options(audit: Callable[..., Any]) -> dict[str, list[Any]]:
+    """The audit's options, all but the layer, with the kinds of value of each."""
+    hints = typing.get_type_hints(audit)
+    _, *names = inspect.signature(audit).parameters
+    return {name: list(_kinds(hints[name])) for name in names}
+
+
+def _kinds(hint: Any) -> Iterator[Any]:
+    """The types in a hint; for a Literal, its words. None is left out."""
+    origin, inner = typing.get_origin(hint), typing.get_args(hint)
+    if origin in (typing.Union, types.UnionType):
+        for one in inner:
+            yield from _kinds(one)
+    elif origin is typing.Literal:
+        yield from (type(one) if isinstance(one, bool) else one for one in inner)
+    elif hint is not type(None):
+        yield origin or hint
+
+
+def _reading(kinds: list[Any]) -> dict[str, Any]:
+    """How argparse reads a value of these kinds."""
+    if kinds == [bool]:
+        return {"action": argparse.BooleanOptionalAction}
+    if Callable in kinds:
+        return {"metavar": "FUNCTION"}
+    words = [kind for kind in kinds if isinstance(kind, str)]
+    numbers = any(kind in (int, float) for kind in kinds)
+    metavar = "|".join(words) or ("N" if numbers else "WORD")
+    switch = {"nargs": "?", "const": True} if bool in kinds else {}
+    return switch | {"type": functools.partial(_value, kinds), "metavar": metavar}
+
+
+def _value(kinds: list[Any], text: str) -> Any:
+    """A value of one of these kinds."""
+    truths = {"true": True, "false": False}
+    if bool in kinds and text.lower() in truths:
+        return truths[text.lower()]
+    for kind in (int, float):
+        if kind in kinds:
+            with contextlib.suppress(ValueError):
+                return kind(text)
+    if str in kinds or text in kinds:
+        return text
+    wanted = " or ".join(map(str, (IN_WORDS.get(kind, kind) for kind in kinds)))
+    raise argparse.ArgumentTypeError(f"{text!r} is not {wanted}")
+
+
+@contextlib.contextmanager
+def _stdout_to_stderr() -> Iterator[None]:
+    """What anything prints, be it not in Python, goes to stderr."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)

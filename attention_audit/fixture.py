@@ -1,0 +1,69 @@
+"""A pytest plugin: the fixture ``attention_audit``.
+
+pytest finds it by itself wherever the book's library is installed, and imports this
+module each time that it starts. So torch and the audit are imported by the first test
+that asks.
+"""
+
+import contextlib
+import io
+import warnings
+from collections.abc import Callable, Collection
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from helpers.checks.auditing import Audit
+
+
+@pytest.fixture(scope="session")
+def attention_audit() -> Callable[..., "Audit"]:
+    """Audit an attention layer: attention_audit(layer, d_in, context_length, ...).
+
+    Takes all options of the audit, and allow=("scale",) for lines that may fail. Fails
+    the test with the audit's table where any other line fails.
+    """
+    return require
+
+
+def require(
+    module: Any,
+    d_in: int,
+    context_length: int,
+    *,
+    allow: Collection[str] = (),
+    **options: Any,
+) -> "Audit":
+    """Audit a layer, and fail the test that runs where a line fails.
+
+    Args:
+        module: an ``nn.Module`` that maps x (B, T, d_in) to a context (B, T, d_out).
+        d_in: width of a token.
+        context_length: T, the longest sequence it takes.
+        allow: names of lines that may fail. Where one of them doesn't, there is a
+            warning and no failure: whether a line fails can depend on the machine.
+        **options: all other options of the audit.
+
+    Returns:
+        found: the Audit.
+
+    Raises:
+        ValueError: an option that the audit refuses, or a name in ``allow`` that no
+            line has.
+    """
+    __tracebackhide__ = True
+    from attention_audit import audit
+
+    with contextlib.redirect_stdout(io.StringIO()):  # a failure shows the table itself
+        found = audit(module, d_in, context_length, **options)
+    failed, idle = found.failed_except(allow)
+    if failed:
+        pytest.fail(f"{found.name}: {', '.join(failed)}\n{found}", pytrace=False)
+    print(found)
+    if idle:
+        warnings.warn(
+            f"{found.name}: allowed to fail, but doesn't: {', '.join(idle)}",
+            stacklevel=2,
+        )
+    return found
