@@ -1,0 +1,32 @@
+"""One audit of one layer."""
+
+import torch
+
+from helpers import checks
+from tools.public_layers.layer import CONTEXT_LENGTH, D_MODEL
+
+
+def audit(layer):
+    """What the audit finds in a layer."""
+    torch.manual_seed(0)
+    return checks.audit(
+        layer.make(), D_MODEL, CONTEXT_LENGTH, make=layer.make, **layer.declared
+    )
+
+
+def compiled_torchvision():
+    """Declare the operators of torchvision where its compiled part can't be loaded.
+
+    timm and LitGPT import torchvision, whose wheel from PyPI fits PyTorch with CUDA
+    alone. No attention needs its operators.
+
+    Returns:
+        library: what must be kept as long as they shall be known, or None.
+    """
+    try:
+        import torchvision  # noqa: F401
+    except RuntimeError:
+        library = torch.library.Library("torchvision", "FRAGMENT")
+        for name in ("nms", "qnms"):
+            library.define(f"{name}(Tensor dets, Tensor scores, float least) -> Tensor")
+        return library
