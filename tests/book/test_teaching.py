@@ -12,6 +12,11 @@ from tools import notebooks
 TEXT = (CHAPTERS / "teaching.md").read_text(encoding="utf-8")
 DIFFICULTY = re.compile(r"^\*(Easy|Medium|Hard), about (\d+) minutes\.\*$", re.M)
 LEVELS = ("easy", "medium", "hard")
+WITHOUT_EXERCISES = {
+    "bug museum": "bug_museum.ipynb",
+    "bugs behind the layer": "bug_museum_behind_the_layer.ipynb",
+    "the audit": "audit.ipynb",
+}
 
 
 def rows(text, heading):
@@ -45,8 +50,8 @@ def planned(what):
     """The minutes of a plan's cell, such as "chapter 5; exercises of chapter 5"."""
     total = 0
     for part in what.split("; "):
-        if part == "bug museum":
-            total += minutes(CHAPTERS / "bug_museum.ipynb")[0]
+        if part in WITHOUT_EXERCISES:
+            total += minutes(CHAPTERS / WITHOUT_EXERCISES[part])[0]
             continue
         kind = re.fullmatch(r"(exercises of )?chapters? (\d+)(?: and (\d+))?", part)
         for number in filter(None, kind.groups()[1:]):
@@ -66,8 +71,11 @@ def test_the_table_of_minutes_says_what_the_chapters_say():
         reading, working = minutes(path)
         needed = rf" takes {reading} minutes and {working} for its exercises?\b"
         assert re.search(re.escape(f"[{title}]({path.name})") + needed, TEXT)
-    museum = minutes(CHAPTERS / "bug_museum.ipynb")[0]
-    assert f"[bug museum](bug_museum.ipynb) takes {museum} minutes" in TEXT
+    for title, file in WITHOUT_EXERCISES.items():
+        needed = (
+            rf"\[{title}\]\({file}\),? takes {minutes(CHAPTERS / file)[0]} minutes\b"
+        )
+        assert re.search(needed, TEXT, re.I)
 
 
 def test_the_needs_are_the_chapters_that_a_chapter_names():

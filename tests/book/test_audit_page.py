@@ -1,0 +1,239 @@
+"""The page of the audit: it has every line, and what it says of them is so."""
+
+import re
+import shlex
+import sys
+
+import pytest
+import torch
+
+from attention_audit import command
+from attention_audit.fixture import require
+from helpers import checks
+from helpers.checks.auditing import LINES
+from tests.book.test_bug_museum import (
+    BEHIND,
+    EXHIBITS,
+    LAYERS,
+    WithoutCache,
+    anchor,
+    classes_of,
+    label,
+)
+from tests.book.test_notebooks import CHAPTERS, READING
+from tests.layers import HANDS, RIGHT_YET_FAILING, WRONG_YET_PASSING
+from tests.layers import LAYERS as THEIRS
+from tools import notebooks
+
+CELLS = {cell.id: cell for cell in notebooks.read(CHAPTERS / "audit.ipynb").cells}
+PROSE = {
+    id_: cell.source for id_, cell in CELLS.items() if cell.cell_type == "markdown"
+}
+CODE = {id_: cell.source for id_, cell in CELLS.items() if cell.cell_type == "code"}
+# For each line its entry, three lines of text.
+ENTRY = re.compile(
+    r"^- `([^`]+)`: (\S.*\.\n  \*Mistake:\* .*\.\n  \*Look at\* .*\.)$", re.M
+)
+ENTRIES = ENTRY.findall("\n".join(PROSE.values()))
+LINK = re.compile(r"\[([^]]+)\]\((\w+)\.ipynb#([\w-]+)\)")
+HEADINGS = {
+    (page, re.search(r"^### (.+)$", label(slug).source, re.M)[1]): slug
+    for page, slugs in EXHIBITS.items()
+    for slug in slugs
+}
+# Exhibits with a cache: the museum's tests read a text in pieces to show their mistake.
+CACHED = [name for name, ((slug, *_), *_) in LAYERS.items() if slug in EXHIBITS[BEHIND]]
+CACHED.remove("AlwaysDropping")
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+
+def printed(id_):
+    return "".join(output.get("text", "") for output in CELLS[id_].outputs)
+
+
+def failing(id_):
+    return re.findall(r"^(.{16})FAILS ", printed(id_), re.M)
+
+
+def fenced(language):
+    """The blocks of code in the prose that no cell runs."""
+    blocks = re.findall(
+        r"^```(\w*)\n(.*?)^```$", "\n".join(PROSE.values()), re.M | re.S
+    )
+    return [block for name, block in blocks if name == language]
+
+
+# --- the page -------------------------------------------------------------------------
+
+
+def test_the_page_has_its_parts():
+    text = "\n".join(PROSE.values())
+    assert re.findall(r"^# (.+)$", text, re.M) == ["The audit"]
+    for start in ("**You will be able to**", "**Know first:**", "**Time:** about "):
+        assert start in PROSE["title"]
+    last = ["What to remember", "Sources"]
+    assert re.findall(r"^## (.+)$", text, re.M)[-2:] == last
+
+
+def test_the_one_prediction_is_folded_with_its_answer():
+    ids = list(CELLS)
+    place = ids.index("audit-bad")
+    assert [id_ for id_, text in PROSE.items() if "**Predict:**" in text] == [
+        ids[place - 1]
+    ]
+    assert CELLS["audit-bad"].metadata["tags"] == ["hide-output"]
+    assert CELLS[ids[place + 1]].source.startswith(READING)
+
+
+# --- every line -----------------------------------------------------------------------
+
+
+def test_each_line_has_one_entry_in_the_order_of_the_table():
+    assert [name for name, _ in ENTRIES] == list(LINES)
+    bullets = [
+        line
+        for id_, text in PROSE.items()
+        if id_.startswith("lines-")
+        for line in re.findall(r"^- .*$", text, re.M)
+    ]
+    assert len(bullets) == len(ENTRIES)
+
+
+def test_an_entry_leads_to_exhibits_of_the_museum():
+    found = LINK.findall("".join(text for _, text in ENTRIES))
+    assert len(found) > 20
+    for title, page, target in found:
+        assert (page, title) in HEADINGS
+        assert target == anchor(title)
+
+
+@pytest.mark.parametrize("wrong", LAYERS)
+def test_an_exhibit_is_linked_at_a_line_that_it_fails(wrong):
+    (slug, *_), must, _ = LAYERS[wrong]
+    linked = {
+        name
+        for name, text in ENTRIES
+        for title, page, _ in LINK.findall(text)
+        if HEADINGS[page, title] == slug
+    }
+    assert linked & (must | ({"cache"} if wrong in CACHED else set()))
+
+
+@pytest.fixture(scope="module")
+def behind():
+    return classes_of(BEHIND)
+
+
+@pytest.mark.parametrize("wrong", CACHED)
+def test_an_exhibit_with_a_cache_fails_that_line(wrong, behind):
+    (_, cured, sizes, *more), _, _ = LAYERS[wrong]
+
+    def step(module, x, cache):
+        return module.layer(x) if cache is None else module.layer(x, cache)
+
+    for name, expected in ((wrong, ("cache",)), (cured, ())):
+        torch.manual_seed(123)
+        layer = WithoutCache(behind[name](*sizes))
+        found = checks.audit(layer, 4, 6, positions=len(more) > 1, step=step)
+        assert found.failed == expected
+
+
+def test_patterns_of_lines_are_those_of_the_museum():
+    # With the mask of test_renormalised_weights_fail_on_large_inputs.
+    alone = [must for _, must, may in LAYERS.values() if not may] + [{"large inputs"}]
+    for line in re.findall(r"^- (`.*?):", PROSE["which-first"], re.M):
+        names = set(re.findall(r"`([^`]+)`", line))
+        assert names <= set(LINES)
+        assert not line.endswith(" alone") or names in alone
+
+
+# --- what the cells print -------------------------------------------------------------
+
+
+def test_the_page_counts_rightly():
+    assert f"{len(LINES)} tests" in PROSE["title"]
+    rows = re.findall(r"^(.{16})(?:pass|FAIL|not )", printed("audit-good"), re.M)
+    assert [row.strip() for row in rows] == list(LINES)
+    assert " 0 fail, 4 not applicable" in printed("audit-good")
+    assert "four lines here" in PROSE["your-own"]
+    assert len(failing("audit-bad")) == 7
+    assert "\n\nSeven lines fail for two mistakes" in PROSE["audit-bad-answer"]
+    assert len(failing("audit-mended")) == 1
+    assert PROSE["which-first"].startswith("With the mask kept, six of the seven pass.")
+    assert len(failing("grouped")) == 3
+    assert PROSE["undeclared"].startswith("Three lines fail, and none for a mistake")
+    assert printed("declared") == printed("wrapper") == "0 of 30 lines fail\n"
+
+
+def test_what_a_line_asks_for_is_shown_by_a_cell():
+    options = set(checks.audit.__kwdefaults__)
+    missing = re.sub(r"\n +", " ", printed("audit-good"))
+    reasons = re.findall(r"^.{16}not applicable  (.*)$", missing, re.M)
+    assert len(reasons) == 4
+    declared = CODE["declared"]
+    for reason in reasons:
+        (name,) = options & set(re.findall(r"\w+", reason))
+        assert f"    {name}=" in declared
+
+
+def test_every_option_is_explained():
+    named = re.findall(r"`(\w+)(?:=[^`]*)?`", PROSE["declare"])
+    assert set(checks.audit.__kwdefaults__) <= set(named)
+
+
+def test_the_authors_layers_are_counted_as_recorded():
+    rows = re.findall(r"^\| \w+ \| (.*) \| (.*) \|$", PROSE["tried"], re.M)[1:]
+    counts = [[f"{n} of {of}" for n, of in both] for both in HANDS.values()]
+    assert [list(row) for row in rows] == counts
+    right = sum(layer.right for layer in THEIRS)
+    wrong = len(THEIRS) - right
+    passing, failing = right - len(RIGHT_YET_FAILING), wrong - len(WRONG_YET_PASSING)
+    today = f"passes {passing} of {right} of their right layers and fails "
+    assert f"{today}{failing} of {wrong} of the wrong ones" in PROSE["tried"]
+
+
+# --- what a reader copies -------------------------------------------------------------
+
+LAYERS_OF_A_READER = """
+from helpers.attention import MultiHeadAttention
+
+class MyAttention(MultiHeadAttention):
+    def __init__(self, d_in, d_out, num_heads):
+        super().__init__(d_in, d_out, 9, 0.0, num_heads)
+
+def make_small():
+    return MyAttention(16, 16, 4)
+
+def padded(module, x, real):
+    return x
+"""
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """A reader's folder with their layers, the current one."""
+    (tmp_path / "layers.py").write_text(LAYERS_OF_A_READER, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    yield
+    sys.modules.pop("layers", None)
+
+
+def test_the_commands_run(project, capsys):
+    lines = "".join(fenced("sh")).replace("\\\n", "").splitlines()
+    assert len(lines) == 3
+    for line in lines:
+        name, *arguments = shlex.split(line)
+        assert name == "attention-audit"
+        # The function above is no padding mask.
+        wrong = ["--allow", "padding"] if "--padding" in arguments else []
+        assert command.main([*arguments, *wrong]) == 0, capsys.readouterr().out
+
+
+def test_the_python_runs(project):
+    audited, tested = fenced("python")
+    names = {}
+    exec(f"from layers import MyAttention\n{audited}", names)
+    exec(tested, names)
+    with pytest.warns(UserWarning, match="allowed to fail, but doesn't: scale"):
+        names["test_my_attention"](require)
