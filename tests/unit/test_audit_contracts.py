@@ -343,6 +343,7 @@ def test_a_tensor_sent_home_is_seen():
         ({"dropout": 1.0}, "dropout"),
         ({"scale": 0}, "scale"),
         ({"scale": "1"}, "scale"),
+        ({"seconds": 0}, "seconds is 0"),
         ({"padding": True}, "padding is True"),
         ({"step": 3}, "step is 3"),
         ({"make": "Steps"}, "make is 'Steps'"),
@@ -372,3 +373,40 @@ def test_what_the_layer_warns_of_is_no_business_of_the_audit(recwarn):
 
     assert not failed(Warns())
     assert not recwarn.list
+
+
+# --- reasons that say what to do ------------------------------------------------------
+
+
+def reasons(layer, d_in=D_IN, **options):
+    torch.manual_seed(3)
+    found = checks.audit(layer, d_in, T, **options)
+    return {row.check: row.reason for row in found.rows if row.check in found.failed}
+
+
+def test_a_layer_that_hides_nothing_is_asked_whether_it_shall():
+    class Open(Steps):
+        def seen(self, T, device):
+            return torch.ones(T, T, dtype=torch.bool, device=device)
+
+    assert "declare causal=False" in reasons(Open())["future changed"]
+    assert not failed(Open(), causal=False)
+
+
+def test_a_first_call_that_fails_says_what_may_be_meant():
+    class WantsMore(Steps):
+        def forward(self, x, mask):
+            return super().forward(x)
+
+    assert "wrap it" in reasons(WantsMore())["output shape"]
+    assert f"do d_in = {D_IN + 1}" in reasons(Steps(), D_IN + 1)["output shape"]
+    assert reasons(Steps)["output shape"] == "Steps is a class: pass an instance"
+
+
+def test_a_weak_mask_for_padding_says_what_shows_it():
+    reason = reasons(Minus10000(), padding=with_mask)["padding"]
+    assert reason.startswith("tokens times 1000: ")
+    assert "low enough" in reason
+    reason = reasons(NotANumber(), padding=with_mask)["padding"]
+    assert "rows" in reason
+    assert "not finite" in reason

@@ -500,6 +500,22 @@ def test_what_is_wrong_fails_on_its_line(layer, options, line):
     assert len(found.failed) <= 4, found
 
 
+@pytest.mark.parametrize("length", [1, 2, 3])
+def test_few_tokens_have_no_distances_to_compare(length):
+    torch.manual_seed(3)
+    options = {"num_heads": H, "positions": "rotary"}
+    assert checks.audit(Rotary(), D_IN, length, **options).ok
+
+
+def test_weights_in_a_dict_are_looked_at():
+    class Named(ReturnsOthers):
+        def forward(self, x):
+            context, weights = super().forward(x)
+            return {"context": context, "attn_weights": weights}
+
+    assert audit(Named).failed == ("weights shown",)
+
+
 def test_who_asks_for_weights_changes_no_mode():
     class Looks(Steps):
         def average(self, weights, values):

@@ -123,9 +123,9 @@ def audit(
 
     Raises:
         ValueError: sizes that aren't whole numbers of at least 1, switches that aren't
-            True or False, a probability out of [0, 1), a scale that is no number above
-            0, unknown positions, a window without ``causal``, or a ``padding``,
-            ``step`` or ``make`` that can't be called.
+            True or False, a probability out of [0, 1), a scale or seconds that are no
+            number above 0, unknown positions, a window without ``causal``, or a
+            ``padding``, ``step`` or ``make`` that can't be called.
 
     Source: the exhibits of the book's bug museum, one check for each mistake that a
     layer can make.
@@ -144,6 +144,8 @@ def audit(
         make=make,
     )
     _require(d_in, context_length, declared)
+    if not isinstance(seconds, (int, float)) or not seconds > 0:
+        raise ValueError(f"seconds is {seconds!r}; a number above 0 is needed")
     subject = Subject(module, d_in, context_length, declared)
     wake_meta_device()
     if compiled:
@@ -189,11 +191,23 @@ def _examine(subject: Subject, seconds: float) -> Iterator[Row]:
             yield Row(check, *skip(stopped))
             continue
         outcome = call(line, {}, run=lambda ask: ask(subject), seconds=seconds)
-        yield Row(check, *_result(outcome, seconds))
+        result, reason = _result(outcome, seconds)
+        if check == "output shape" and outcome.error is not None:
+            reason += _hint(subject, outcome.error)
+        yield Row(check, result, reason)
         if outcome.hung:
-            stopped = "not run: a call before hung"
+            stopped = "not run: a line before was stopped; seconds grants more"
         elif check == "output shape" and outcome.error is not None:
             stopped = "needs an output"
+
+
+def _hint(subject: Subject, error: BaseException) -> str:
+    """What to look at where the very first call raises."""
+    if isinstance(error, TypeError):
+        return "; it is called as layer(x): if it wants more, wrap it"
+    if isinstance(error, (RuntimeError, IndexError)):
+        return f"; do d_in = {subject.d_in} and T = {subject.T} fit?"
+    return ""
 
 
 def _result(outcome: Outcome, seconds: float) -> Result:

@@ -60,7 +60,9 @@ def padding(subject: Subject) -> Result:
     ):
         for found, how in ((rows, ""), (inference, ", without gradients,")):
             if not found[text].isfinite().all():
-                return fails(f"the text that is {name}{how} has numbers not finite")
+                only = found[text][real[text]].isfinite().all()
+                of = "rows of padding" if only else "rows"
+                return fails(f"the text that is {name}{how} has {of} not finite")
     if overwritten:
         return fails(f"the caller's {overwritten[0]} is overwritten")
     if reason := _differ(inference[real][None], rows[real][None]):
@@ -82,7 +84,10 @@ def padding(subject: Subject) -> Result:
         other = torch.where(real[..., None], size * x, 1000 * x.flip(0) + 1)
         one, two = run(size * x, real)[real], run(other, real)[real]
         if reason := _differ(one[None], two[None]):
-            return fails(f"what stands in the padding moves a row by {reason}")
+            what = f"what stands in the padding moves a row by {reason}"
+            if size == 1:
+                return fails(what)
+            return fails(f"tokens times 1000: {what}; is the mask low enough?")
     rows[real].sum().backward()
     for name, parameter in module.named_parameters():
         if parameter.grad is not None and not parameter.grad.isfinite().all():
@@ -139,7 +144,8 @@ def cache(subject: Subject) -> Result:
     for text, parts in zip(texts, found, strict=True):
         alone = context_of(module, text)
         if reason := _differ(torch.cat(parts, dim=1), alone, slack=10):
-            return fails(f"two texts in turn: a row differs by {reason}")
+            kept = "is the cache kept in the module?"
+            return fails(f"two texts in turn: a row differs by {reason}; {kept}")
     return passes("prefill and steps give the rows of one pass")
 
 

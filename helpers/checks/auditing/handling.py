@@ -36,6 +36,8 @@ MOST_INPUTS = 4
 def output_shape(subject: Subject) -> Result:
     """(B, T, d_in) becomes (B, T, d_out), all numbers finite."""
     if not isinstance(subject.module, nn.Module):
+        if isinstance(subject.module, type):
+            raise Nonsense(f"{subject.module.__name__} is a class: pass an instance")
         raise Nonsense(f"{sort_of(subject.module)} is no nn.Module")
     x = subject.x()
     context = context_of(subject.copy(), x)
@@ -90,7 +92,7 @@ def empty_batch(subject: Subject) -> Result:
     try:
         result = module(x[:0])
     except Exception as error:
-        return skip(f"refuses a batch of none: {error_text(error)}")
+        return skip(f"refuses a batch of none: {type(error).__name__}")
     shapes = [tuple(one.shape) for one in tensors_in(result)]
     if expected not in shapes:
         came = shapes[0] if shapes else "no tensor"
@@ -130,7 +132,7 @@ def dtypes(subject: Subject) -> Result:
         works.append(name)
     if not works:
         return skip(refused[0])
-    return passes("; ".join([f"{', '.join(works)} stay what they are", *refused[:1]]))
+    return passes("; ".join([f"keeps {', '.join(works)}", *refused[:1]]))
 
 
 def _short(dtype: torch.dtype) -> str:

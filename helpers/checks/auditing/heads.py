@@ -115,7 +115,7 @@ def _wrong_group(queries: Source, source: Source, name: str, kv_heads: int) -> s
         expected = rank // (H // kv_heads)
         got = distinct.index(heads[h])
         if got != expected:
-            return f"query head {h} has the {name} of head {got}, not of {expected}"
+            return f"query head {h} has {name} {got}; those of its group are {expected}"
     return ""
 
 
@@ -200,6 +200,8 @@ def distances(subject: Subject) -> Result:
     kind = subject.declared.positions
     if not isinstance(kind, str):
         return skip('pass positions="rotary", "alibi" or "relative" to ask')
+    if subject.T < 3:
+        return skip("too few tokens to compare")
     inside = inside_of(subject)
     if inside is None:
         return skip(UNSEEN)

@@ -40,9 +40,18 @@ def later_tokens_changed(subject: Subject) -> Result:
                 change, small = largest_change(before, after)
                 if not small:
                     moved = f"tokens {cut} on move an earlier row"
-                    return fails(f"{mode}{moved} by {number(change)}")
+                    reason = f"{mode}{moved} by {number(change)}"
+                    return fails(reason + _no_mask_at_all(subject))
                 worst = max(worst, change)
     return passes(f"later tokens move earlier rows by {worst:.4f}")
+
+
+def _no_mask_at_all(subject: Subject) -> str:
+    """What to ask where each row sees each token: perhaps it may."""
+    inside = inside_of(subject)
+    if inside is None or not (inside.weights > 0).all():
+        return ""
+    return "; no mask acts: if none shall, declare causal=False"
 
 
 def later_tokens_slope(subject: Subject) -> Result:

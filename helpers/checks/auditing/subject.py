@@ -192,11 +192,18 @@ def weights_of(module: nn.Module, x: Tensor) -> Tensor | None:
     """
     torch.manual_seed(0)
     result = module(x.clone())
-    if not isinstance(result, (tuple, list)):
+    if not isinstance(result, (tuple, list, dict)):
         if "return_weights" not in inspect.signature(module.forward).parameters:
             return None
         result = module(x.clone(), return_weights=True)
     weights = result[1] if isinstance(result, (tuple, list)) and len(result) > 1 else 0
+    if isinstance(result, dict):
+        named = (
+            one
+            for name, one in result.items()
+            if any(word in str(name).lower() for word in WEIGHTS)
+        )
+        weights = next(named, 0)
     if not isinstance(weights, torch.Tensor):
         return None
     T = x.shape[1]

@@ -202,7 +202,7 @@ def dropped_weights(subject: Subject) -> Result:
     ratios = [_ratio(subject, inside, seed) for seed in SEEDS]
     known = [one for one in ratios if one is not None]
     if len(known) < len(ratios):
-        return skip("train mode computes other products than eval mode")
+        return skip("no products in train mode to compare with those in eval mode")
     ratio = torch.stack(known)  # (seeds, H, T, T), NaN where a row may not look
     asked = ratio.isfinite()
     dropped = ratio.abs() < 1e-6
