@@ -27,6 +27,7 @@ HANDS = {
     "p": ((25, 25), (97, 99)),
     "s": ((31, 32), (99, 99)),
     "t": ((22, 24), (82, 84)),
+    "r": ((25, 27), (95, 96)),
 }
 RIGHT_YET_FAILING: dict[str, str] = {}
 WRONG_YET_PASSING: dict[str, str] = {}

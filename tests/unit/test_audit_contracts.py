@@ -272,6 +272,14 @@ def test_a_cache_that_is_wrong(layer):
     assert not failed(layer(), **options)
 
 
+def test_a_step_leaves_the_mode_as_it_was():
+    def quiet_step(module, x, cache):
+        module.eval()
+        return step(module, x, cache)
+
+    assert failed(Cached(), step=quiet_step, positions="rotary") == ("cache",)
+
+
 def test_a_window_holds_behind_a_cache():
     class Window(Cached):
         def seen(self, T, device):

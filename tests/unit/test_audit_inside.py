@@ -155,6 +155,20 @@ class FilledUp(Steps):
         return super().merge(contexts[..., :D])
 
 
+class PartOfAllKeys(Steps):
+    """Two features of the keys are the same for all heads, as in latent attention."""
+
+    def __init__(self):
+        super().__init__()
+        self.to_k = nn.Linear(D_IN, H * (D - 2) + 2, bias=False)
+
+    def split(self, x, name):
+        if name != "keys":
+            return super().split(x, name)
+        own = x[..., 2:].unflatten(-1, (H, D - 2)).transpose(1, 2)
+        return torch.cat([own, x[:, None, :, :2].expand(-1, H, -1, -1)], dim=-1)
+
+
 class TurnedRound(Steps):
     def seen(self, T, device):
         return super().seen(T, device).T
@@ -183,6 +197,7 @@ RIGHT = [
     (Lora, {}),
     (FilledUp, {}),
     (TurnedRound, {}),
+    (PartOfAllKeys, {}),
 ]
 SEEN = ("hidden weights", "row sums", "scale", "heads", "queries, keys")
 

@@ -146,6 +146,10 @@ def cache(subject: Subject) -> Result:
         if reason := _differ(torch.cat(parts, dim=1), alone, slack=10):
             kept = "is the cache kept in the module?"
             return fails(f"two texts in turn: a row differs by {reason}; {kept}")
+    learning = subject.copy().train()
+    step(learning, x.clone(), None)
+    if not all(part.training for part in learning.modules()):
+        return fails("a step in train mode leaves eval mode behind")
     return passes("prefill and steps give the rows of one pass")
 
 

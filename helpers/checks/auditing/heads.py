@@ -99,6 +99,10 @@ def _overlap(source: Source, name: str) -> str:
 def _wrong_group(queries: Source, source: Source, name: str, kv_heads: int) -> str:
     """Where keys or values of a head aren't those of its own place."""
     heads, H = source.heads, len(source.heads)
+    # A part may be one for all heads, as what is rotated in latent attention.
+    shared = set(heads[0]).intersection(*heads)
+    if 0 < len(shared) < len(heads[0]):
+        heads = [tuple(i for i in head if i not in shared) for head in heads]
     distinct = sorted(set(heads))
     if len(distinct) != kv_heads:
         if kv_heads == H:

@@ -19,7 +19,7 @@ from helpers.checks.auditing.subject import (
     weights_of,
 )
 
-MOST_INPUTS = 4
+MOST_INPUTS = 12
 
 
 def later_tokens_changed(subject: Subject) -> Result:
@@ -120,8 +120,8 @@ def _slopes(subject: Subject) -> Iterator[tuple[int, Tensor]]:
 def all_features_read(subject: Subject) -> Result:
     """Each output feature, and each head's weights, read every input feature.
 
-    Behind a ReLU a feature may rest for some inputs, so several are tried, each ten
-    times as large as the last.
+    Behind a ReLU a feature may rest for some inputs, so several are tried, of four
+    sizes.
     """
     read: dict[str, Tensor] = {}
     for seed in range(MOST_INPUTS):
@@ -136,11 +136,11 @@ def all_features_read(subject: Subject) -> Result:
 
 def _features_read(subject: Subject, seed: int) -> Iterator[tuple[str, Tensor]]:
     """For parts of a result, which features (d_in,) of one input they depend on."""
-    x = (10**seed * subject.x(seed=seed)).requires_grad_()
+    x = (10 ** (seed % 4) * subject.x(seed=seed)).requires_grad_()
     module = subject.copy()
     context = context_of(module, x)
     parts = [
-        (f"output feature {j}", context[:, -1, j])
+        (f"output feature {j}", context[..., j])
         for j in subject.places(0, context.shape[-1] - 1)
     ]
     weights = weights_of(module, x)
