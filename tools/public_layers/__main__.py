@@ -49,7 +49,7 @@ def main():
     names = parser.parse_args().name
     if unknown := {*names} - {layer.name for layer in LAYERS}:
         parser.error(f"no layer is called {', '.join(sorted(unknown))}")
-    library = compiled_torchvision()
+    compiled_torchvision()
     torch.set_num_threads(1)
     if names:
         for layer in LAYERS:
@@ -62,7 +62,6 @@ def main():
         "layers": [entry(layer) for layer in LAYERS],
     }
     record["mended"] = mend_all()
-    del library
     RECORD.write_text(written(record), encoding="utf-8")
     PAGE.write_text(page(record), encoding="utf-8")
 

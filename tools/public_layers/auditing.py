@@ -1,6 +1,7 @@
 """One audit of one layer."""
 
 import torch
+from torch import library as operators
 
 from helpers import checks
 from tools.public_layers.layer import CONTEXT_LENGTH, D_MODEL
@@ -19,14 +20,10 @@ def compiled_torchvision():
 
     timm and LitGPT import torchvision, whose wheel from PyPI fits PyTorch with CUDA
     alone. No attention needs its operators.
-
-    Returns:
-        library: what must be kept as long as they shall be known, or None.
     """
     try:
         import torchvision  # noqa: F401
     except RuntimeError:
-        library = torch.library.Library("torchvision", "FRAGMENT")
         for name in ("nms", "qnms"):
-            library.define(f"{name}(Tensor dets, Tensor scores, float least) -> Tensor")
-        return library
+            schema = "(Tensor dets, Tensor scores, float least) -> Tensor"
+            operators.define(f"torchvision::{name}", schema)

@@ -56,14 +56,13 @@ class Finder:
 def failing(verdict):
     """The lines that fail in a verdict's layers, with its file mended."""
     sys.meta_path.insert(0, Finder(verdict))
-    library = compiled_torchvision()
+    compiled_torchvision()
     torch.set_num_threads(1)
     found = {}
     for layer in LAYERS:
         if layer.name in verdict.layers:
             with contextlib.redirect_stdout(io.StringIO()):  # no table
                 found[layer.name] = list(audit(layer).failed)
-    del library
     return found
 
 

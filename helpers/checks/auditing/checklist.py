@@ -81,7 +81,7 @@ def audit(
     make: Callable[[], nn.Module] | None = None,
     seconds: float = SECONDS,
 ) -> Audit:
-    """Put an attention layer to all tests from outside it, and print a table.
+    """Put an attention layer to all tests, and print a table.
 
     The layer is called as ``module(x)`` and returns the context, or a pair of context
     and weights, or a dict; weights are also asked for by ``return_weights=True`` where

@@ -152,7 +152,7 @@ def _run(subject: Subject, x: Tensor, training: bool, seed: int) -> Inside | Non
         # What it can't do is another line's business.
         with contextlib.suppress(Exception), sdpa_kernel(SDPBackend.MATH), trace:
             output = context_of(module, x.to(dtype), seed=seed)
-            trace.output = output.detach()[0].double()
+            trace.output = output.detach()[0].cpu().double()
         if trace.output.numel():
             return _attention(trace, x, _unlike(x.shape[1], {x.shape[2]}, module))
     return None

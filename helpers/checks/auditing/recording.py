@@ -69,8 +69,8 @@ class Trace(TorchDispatchMode):
             shape = (-1, *left.shape[-2:]), (-1, *right.shape[-2:])
             self.products.append(
                 Product(
-                    left.detach().double().reshape(shape[0]).clone(),
-                    right.detach().double().reshape(shape[1]).clone(),
+                    left.detach().cpu().double().reshape(shape[0]).clone(),
+                    right.detach().cpu().double().reshape(shape[1]).clone(),
                     maker,
                     len(self.products),
                     len(self.results),
@@ -81,7 +81,7 @@ class Trace(TorchDispatchMode):
         self._note_bias(kind, args, result)
         first = result[0] if isinstance(result, (tuple, list)) and result else result
         if isinstance(first, torch.Tensor) and first.is_floating_point():
-            self._keep(first.detach().double(), maker)
+            self._keep(first.detach().cpu().double(), maker)
         return result
 
     def _note_bias(self, kind: str, args: Any, result: Any) -> None:

@@ -113,7 +113,7 @@ def weights_shown_are_used(subject: Subject) -> Result:
     shown = weights_of(subject.copy(), inside.x.to(subject.x()))
     if shown is None:
         return skip("no weights are returned")
-    shown, used = shown.detach().double(), inside.weights
+    shown, used = shown.detach().cpu().double(), inside.weights
     shown = shown.reshape(-1, *shown.shape[-2:])
     if len(shown) == 1 != inside.H:
         used = used.mean(dim=0, keepdim=True)
