@@ -22,6 +22,12 @@ from helpers.checks.sizes import sizes_of
 SCALED = {"queries", "W_query", "scores"}  # what a factor reaches the scores by
 
 
+DOES_NOT_APPLY = (
+    *(ArithmeticError, AttributeError, LookupError),
+    *(RuntimeError, TypeError, ValueError),
+)
+
+
 @dataclass(frozen=True)
 class Change:
     """What may have happened to a result or to an argument.
@@ -99,9 +105,7 @@ def _explains(change: Change, rows: Sequence[Row]) -> bool:
 def _made(change: Change, case: Case, value: Any) -> Any:
     try:
         return change.function(case, value)
-    except (ArithmeticError, AttributeError, LookupError, RuntimeError):
-        return None
-    except (TypeError, ValueError):
+    except DOES_NOT_APPLY:
         return None
 
 
