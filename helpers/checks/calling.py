@@ -10,6 +10,7 @@ import pathlib
 import sys
 import threading
 import traceback
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -128,6 +129,51 @@ def call(
         shared=tuple(shared),
         reseeded=reseeded,
     )
+
+
+def quick_call(
+    function: Callable[..., Any], arguments: dict[str, Any], *, run: Callable[..., Any]
+) -> Outcome:
+    """What a function returns or raises, and no more; for use inside ``guarded``.
+
+    Arguments as for ``call``.
+    """
+    torch.default_generator.manual_seed(SEED)
+    try:
+        return Outcome(run(function, *copy.deepcopy(arguments).values()))
+    except _Stopped:
+        raise
+    except BaseException as error:
+        return Outcome(error=error)
+
+
+def guarded(work: Callable[[], Any], seconds: float) -> Any:
+    """Do some work with many calls, of which nothing gets out, as with ``call``.
+
+    Args:
+        work: called without arguments.
+        seconds: how long it may take.
+
+    Returns:
+        result: what the work returns; None where it had to be stopped.
+
+    Raises:
+        BaseException: what the work itself raises.
+    """
+    gpus = range(torch.cuda.device_count()) if torch.cuda.is_initialized() else []
+    with (
+        torch.random.fork_rng(devices=gpus),
+        contextlib.redirect_stdout(_FirstOfIt()),
+        warnings.catch_warnings(action="ignore"),
+        _same_default_dtype(),
+    ):
+        done = _within(seconds, work)
+    if done is None:
+        return None
+    value, error = done
+    if error is not None:
+        raise error
+    return value
 
 
 @contextlib.contextmanager

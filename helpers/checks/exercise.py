@@ -8,8 +8,15 @@ from typing import Any
 
 import torch
 
-from helpers.checks import combining, signs, verdict
-from helpers.checks.calling import SECONDS, Outcome, call, plain_call
+from helpers.checks import combining, repairing, signs, verdict
+from helpers.checks.calling import (
+    SECONDS,
+    Outcome,
+    call,
+    guarded,
+    plain_call,
+    quick_call,
+)
 from helpers.checks.cases import Case, Mistake
 from helpers.checks.comparing import Difference, difference, name_parts
 from helpers.checks.stubs import forgets_return, is_a_stub
@@ -22,6 +29,9 @@ Args:
 Returns:
     verdict: a Verdict.
 """
+
+
+Failed = tuple[Case, Outcome, Difference | BaseException]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -150,19 +160,64 @@ class Exercise:
             # One mistake can be made in several ways, each a Mistake of that name.
             known = len({mistake.name for mistake in self.mistakes})
             return verdict.right(self.name, title, cases, known, outcomes)
-        passed = len(cases) - len(failures)
         rights = [self.outcome(self.reference, i) for i in range(len(cases))]
-        found: Mistake | tuple[str, ...] | None = self._recognised(outcomes)
-        alone = [] if found else self._of_arguments(outcomes)
-        if not found and not alone and not self._besides(outcomes, rights, rights):
+        found = self._recognised(outcomes)
+        if found is not None:
+            return self._wrong(title, failures, found)
+        # Two results of an odd kind or place can't be compared with each other.
+        odd = getattr(failures[0][2], "kind", "values") != "values"
+        kept = [] if odd else self._kept(attempt, outcomes, first, seconds)
+        repair = None if kept else self._repaired(attempt, outcomes, rights)
+        if repair is not None:
+            return self._wrong(title, failures, self._told(repair))
+        alone = self._of_arguments(outcomes)
+        if not alone and not self._besides(outcomes, rights, rights):
             found = self._combined(outcomes, rights)
-        if found is None:
-            common = signs.signs(cases, outcomes, rights, list(self.returns))
-            # Two results of an odd kind or place can't be compared with each other.
-            odd = getattr(failures[0][2], "kind", "values") != "values"
-            kept = [] if odd else self._kept(attempt, outcomes, first, seconds)
-            found = tuple((kept + alone + common)[: signs.MOST_TOLD])
+            if found is not None:
+                return self._wrong(title, failures, found)
+        common = signs.signs(cases, outcomes, rights, list(self.returns))
+        told = tuple((kept + alone + common)[: signs.MOST_TOLD])
+        return self._wrong(title, failures, told)
+
+    def _wrong(
+        self,
+        title: str,
+        failures: Sequence[Failed],
+        found: Mistake | tuple[str, ...],
+    ) -> verdict.Verdict:
+        passed = len(self.inputs()) - len(failures)
         return verdict.wrong(self.name, title, self.returns, failures, passed, found)
+
+    def _told(self, repair: repairing.Repair) -> Mistake | tuple[str, ...]:
+        """What a verdict says of a repair."""
+        changes = ", and ".join(repair.changes)
+        if repair.mistake is None and len(repair.changes) == 1:
+            return (f"Every result is right {changes}.",)
+        if repair.mistake is None:
+            return (f"Two changes make every result right: {changes}.",)
+        known = self.mistakes[repair.mistake]
+        why = (
+            f"{known.why} There is a second mistake: {changes}, only this one is left."
+        )
+        return dataclasses.replace(known, why=why)
+
+    def _repaired(
+        self, attempt: Any, outcomes: list[Outcome], rights: Sequence[Outcome]
+    ) -> repairing.Repair | None:
+        """What the reader's code would have to say for all results to be right."""
+
+        def known(number: int) -> list[Outcome]:
+            return [self.outcome(one.function, number) for one in self.mistakes]
+
+        def tried(changed: Any, number: int) -> Outcome:
+            arguments = self.inputs()[number].arguments
+            return quick_call(changed, arguments, run=self.run)
+
+        trial = repairing.Trial(tried, rights, outcomes, known, alike)
+        found: repairing.Repair | None = guarded(
+            lambda: repairing.repair(attempt, trial), repairing.SECONDS
+        )
+        return found
 
     def _recognised(self, outcomes: list[Outcome]) -> Mistake | None:
         if all(outcome.error is not None for outcome in outcomes):

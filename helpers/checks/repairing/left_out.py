@@ -1,0 +1,88 @@
+"""Changes of a reader's code that leave something out."""
+
+import ast
+import dataclasses
+import itertools
+from collections.abc import Iterator
+
+from helpers.checks.repairing.edit import Edit, Place, text_of
+
+BLOCKS = ast.FunctionDef | ast.If | ast.For | ast.With
+
+
+def conditions(place: Place) -> Iterator[Edit]:
+    """A condition that always holds, or never; that it isn't None, for that it's true.
+
+    One that never holds leaves a special case out.
+    """
+    node = place.node
+    if place.field not in ("test", "ifs") or isinstance(place.parent, ast.While):
+        return
+    words = f"if `{text_of(node)}` (line {node.lineno}) were"
+    for value, when in ((False, "never true"), (True, "always true")):
+        change = place.with_(ast.Constant(value))
+        yield dataclasses.replace(change, instead=f"{words} {when}")
+    yield place.with_(ast.UnaryOp(ast.Not(), node))
+    asked = node.operand if isinstance(node, ast.UnaryOp) else node
+    if isinstance(asked, ast.Name):  # 0 and an empty text are false, too
+        sign = "is" if isinstance(node, ast.UnaryOp) else "is not"
+        yield place.with_(f"{asked.id} {sign} None")
+
+
+def operations(place: Place) -> Iterator[Edit]:
+    """An operation, a call, an argument or an index that isn't there."""
+    node = place.node
+    if isinstance(node, ast.BinOp):
+        yield place.with_(node.left)
+        yield place.with_(node.right)
+    elif isinstance(node, ast.UnaryOp):
+        yield place.with_(node.operand)
+    elif isinstance(node, ast.BoolOp):
+        for one in node.values:
+            yield place.with_(one)
+    elif isinstance(node, ast.Call):
+        yield from _of_call(place, node)
+    elif isinstance(node, ast.Subscript) and place.is_read:
+        yield place.with_(node.value)
+    elif isinstance(node, ast.Slice):
+        for field in ("lower", "upper", "step"):
+            if getattr(node, field) is not None:
+                yield place.changed(field, None)
+
+
+def _of_call(place: Place, node: ast.Call) -> Iterator[Edit]:
+    if isinstance(node.func, ast.Attribute):
+        yield place.with_(node.func.value)
+    for one in node.args:
+        if not isinstance(one, ast.Starred):
+            yield place.with_(one)
+    for i in range(len(node.keywords)):
+        rest = node.keywords[:i] + node.keywords[i + 1 :]
+        yield place.changed("keywords", rest)
+    for i in range(1, len(node.args)):
+        yield place.changed("args", node.args[:i] + node.args[i + 1 :])
+
+
+def statements(block: ast.AST) -> Iterator[Edit]:
+    """A statement that isn't there."""
+    for field, body in _bodies(block):
+        for i, one in enumerate(body):
+            if not isinstance(one, ast.Return) or len(body) > i + 1:
+                rest = body[:i] + body[i + 1 :] or [ast.Pass()]
+                yield Edit(block, field, rest, one, None)
+
+
+def orders(block: ast.AST) -> Iterator[Edit]:
+    """Two statements in the other order."""
+    for field, body in _bodies(block):
+        for i, (first, second) in enumerate(itertools.pairwise(body)):
+            turned = [*body[:i], second, first, *body[i + 2 :]]
+            words = f"with `{text_of(second)}` before `{text_of(first)}`"
+            yield Edit(block, field, turned, first, words)
+
+
+def _bodies(block: ast.AST) -> Iterator[tuple[str, list[ast.stmt]]]:
+    for field in ("body", "orelse"):
+        body = getattr(block, field, None)
+        if isinstance(body, list):
+            yield field, body
