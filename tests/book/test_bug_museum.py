@@ -17,13 +17,15 @@ from tools import notebooks
 
 MUSEUM, BEHIND = "bug_museum", "bug_museum_behind_the_layer"
 PARTS = ("bug", "symptom", "test", "cure")
+BEFORE_THE_EXHIBITS = ("setup", "good-layer", "tools-of-the-museum")
+READING = "<details><summary>What the answer says</summary>\n\n"
 EXHIBITS = {
     MUSEUM: [
         "masked-fill-dropped",
         "inverted-mask",
         "added-mask",
         "all-padding",
-        "mask-not-cut",
+        "mixed-masks",
         "scores-as-mask",
         "mask-on-cpu",
         "maps-without-mask",
@@ -60,15 +62,15 @@ HEADINGS = {
         "Positions",
         "Losses and batches",
         "Modes and weights",
-        "Short numbers",
+        "Low precision",
         "A checklist for your own model",
     ],
 }
-TITLES = {MUSEUM: "The bug museum", BEHIND: "Bugs behind the layer"}
+TITLES = {MUSEUM: "The bug museum", BEHIND: "Bugs around the layer"}
 # Where a mistake was met, with the year; or that nobody is known to have made it.
 MET = re.compile(
-    r"\bMet in \[[\w./-]+ #\d+\]\(https://github\.com/[\w./-]+/(?:issues|pull)/\d+\), "
-    r"20\d\d\b"
+    r"\bMet in (?:\[[\w./-]+ #\d+\]\(https://github\.com/[\w./-]+/(?:issues|pull)/\d+\)"
+    r"|[\w-]+ [\d.]+), 20\d\d\b"
 )
 BUILT = "Built for this museum."
 LARGEST_COMPRESSED = 200_000
@@ -126,12 +128,19 @@ def test_a_wing_is_a_light_page(page):
 
 
 @every_exhibit
-def test_an_exhibit_stands_behind_its_label(slug):
+def test_an_exhibit_follows_its_label(slug):
     ids = list(CELLS[PAGE_OF[slug]])
-    places = [ids.index(f"exhibit-{slug}-{name}") for name in PARTS]
-    assert places == list(range(places[0], places[0] + 4))
+    start = ids.index(slug)
+    expected = [slug, *(f"exhibit-{slug}-{name}" for name in PARTS)]
+    if ids[start + 1] == "rotation":  # code that is right, and that the mistake needs
+        expected.insert(1, "rotation")
+    if f"{slug}-predict" in ids:
+        place = expected.index(f"exhibit-{slug}-symptom")
+        expected[place : place + 1] = [
+            *(f"{slug}-predict", expected[place], f"{slug}-answer")
+        ]
+    assert ids[start : start + len(expected)] == expected
     assert label(slug).cell_type == "markdown"
-    assert places[0] - ids.index(slug) in (1, 2)
     heading = re.findall(r"^### (.+)$", label(slug).source, re.M)
     assert len(heading) == 1
     words = re.sub(r"^#+ .+$", "", label(slug).source, flags=re.M).split()
@@ -152,16 +161,41 @@ def test_buggy_code_says_so_in_its_first_line(slug):
     assert not [source for source in others if "BUGGY" in source]
 
 
+@every_page
+def test_six_exhibits_ask_first_and_fold_the_answer(page):
+    cells = CELLS[page]
+    asked = [
+        id_.removesuffix("-predict")
+        for id_, cell in cells.items()
+        if cell.cell_type == "markdown" and "**Predict:**" in cell.source
+    ]
+    assert len(asked) == 6
+    assert "t six " in cells["how-to-look"].source
+    for slug in asked:
+        assert cells[f"{slug}-predict"].source.startswith("**Predict:** ")
+        assert cells[f"{slug}-answer"].source.startswith(READING)
+    folded = [
+        c.id for c in cells.values() if "hide-output" in c.metadata.get("tags", [])
+    ]
+    assert folded == [f"exhibit-{slug}-symptom" for slug in asked]
+
+
 @every_exhibit
 def test_the_symptom_is_seen(slug):
     assert printed(part(slug, "symptom")).strip()
 
 
 @every_exhibit
-def test_the_popular_test_passes_and_this_one_fails(slug):
+def test_the_weaker_test_passes_and_this_one_fails(slug):
     cell = part(slug, "test")
-    assert printed(cell) == "popular test: passes\nthis test: fails\n"
-    for name in ("popular test", "this test"):
+    mistakes = subjects_of(cell, "this_test")
+    assert printed(cell) == (
+        "weaker test: passes\n" * len(mistakes) + "this test: fails\n" * len(mistakes)
+    )
+    assert subjects_of(cell, "weaker_test") == mistakes
+    for name in CLASS.findall(part(slug, "bug").source):
+        assert name in mistakes
+    for name in ("weaker test", "this test"):
         assert re.search(
             rf'^report\("{name}", {name.replace(" ", "_")}, ', cell.source, re.M
         )
@@ -172,7 +206,8 @@ def test_the_popular_test_passes_and_this_one_fails(slug):
 @every_exhibit
 def test_the_cure_passes(slug):
     cell = part(slug, "cure")
-    assert printed(cell).split("\n")[-2] == "this test: passes"
+    cured = subjects_of(cell, "this_test")
+    assert printed(cell) == "this test: passes\n" * len(cured)
     assert ": passes" not in cell.source
 
 
@@ -183,10 +218,8 @@ def test_the_checklist_leads_to_every_exhibit(page):
         for slug in EXHIBITS[page]
     ]
     lines = re.findall(r"^- .+$", CELLS[page]["checklist"].source, re.M)
-    links = [re.findall(r"\[([^]]+)\]\(#([^)]+)\)", line) for line in lines]
-    assert all(len(found) == 1 for found in links)
-    assert sorted(text for ((text, _),) in links) == sorted(headings)
-    assert all(target == anchor(text) for ((text, target),) in links)
+    links = [re.fullmatch(r"- \[.+\]\(#([a-z-]+)\)", line)[1] for line in lines]
+    assert sorted(links) == sorted(map(anchor, headings))
 
 
 @every_page
@@ -206,67 +239,82 @@ def test_the_wings_lead_to_each_other():
 
 def test_the_page_counts_the_failures_rightly():
     cells = CELLS[MUSEUM]
-    assert "ten of this page's wrong layers" in cells["audit-question"].source
-    failing = printed(cells["audit-all"])
-    assert failing.count("future changed") == 4
-    assert len(re.findall(r"^\w+ ", failing, re.M)) == 10 + 1
-    assert "finds four of the ten wrong layers" in cells["what-to-remember"].source
+    assert "all twelve wrong layers of this page" in cells["audit-question"].source
+    rows = dict(re.findall(r"^(.{14}) (.+)$", printed(cells["audit-all"]), re.M))
+    fine = {"with out_proj", "the book's"}
+    rows = {name.strip(): lines for name, lines in rows.items()}
+    assert {name for name, lines in rows.items() if lines == "nothing"} == fine
+    expected = {
+        name for name, ((slug, *_), *_) in LAYERS.items() if slug in EXHIBITS[MUSEUM]
+    }
+    assert len(expected) == 12
+    assert {*rows} - fine == expected - {"UnmaskedMaps"} | {"ReturnedMaps"}
+    assert sum("future changed" in lines for lines in rows.values()) == 6
+    assert "finds six of the twelve wrong layers" in cells["what-to-remember"].source
 
 
 # --- the tests, run -------------------------------------------------------------------
 
 
-def subject_of(cell, test):
-    """The name that a cell reports a test on."""
-    for node in ast.walk(ast.parse(cell.source)):
-        is_report = isinstance(node, ast.Call) and ast.unparse(node.func) == "report"
-        if is_report and ast.unparse(node.args[1]) == test:
-            return ast.unparse(node.args[2])
-    raise AssertionError(f"{cell.id} reports no {test}")
+def subjects_of(cell, test):
+    """The names that a cell reports a test on."""
+    calls = [
+        node for node in ast.walk(ast.parse(cell.source)) if isinstance(node, ast.Call)
+    ]
+    return [
+        ast.unparse(node.args[2])
+        for node in calls
+        if ast.unparse(node.func) == "report" and ast.unparse(node.args[1]) == test
+    ]
 
 
 @pytest.fixture(scope="module")
 def exhibits(one_thread):
-    """For each exhibit both tests, the mistake and the cure, as objects."""
+    """For each exhibit both tests, its mistakes and its cures, as objects."""
     found = {}
     for page in EXHIBITS:
-        found |= exhibits_of(CELLS[page])
+        found |= exhibits_of(page)
     return found
 
 
-def exhibits_of(cells):
-    names, found = {}, {}
-    for id_, cell in cells.items():
-        if cell.cell_type != "code" or id_.startswith("audit-"):
-            continue
-        with contextlib.redirect_stdout(io.StringIO()):
-            exec(cell.source, names)
-        slug = id_.removeprefix("exhibit-").rpartition("-")[0]
-        if id_.endswith("-test"):
-            tests = (names["popular_test"], names["this_test"])
-            mistaken = names[subject_of(cell, "this_test")]
-            assert mistaken is names[subject_of(cell, "popular_test")]
-            found[slug] = [*tests, mistaken]
-        if id_.endswith("-cure"):
-            found[slug].append(names[subject_of(cell, "this_test")])
+def exhibits_of(page):
+    """Each exhibit is run by itself: it finds what stands before the first of them."""
+    cells, shared, found = CELLS[page], {}, {}
+    with contextlib.redirect_stdout(io.StringIO()):
+        for id_ in BEFORE_THE_EXHIBITS:
+            exec(cells[id_].source, shared)
+        for slug in EXHIBITS[page]:
+            names = dict(shared)
+            if slug == "rotated-again":
+                exec(cells["rotation"].source, names)
+            for name in PARTS:
+                exec(cells[f"exhibit-{slug}-{name}"].source, names)
+            tests = (names["weaker_test"], names["this_test"])
+            subjects = (
+                [names[one] for one in subjects_of(part(slug, name), "this_test")]
+                for name in ("test", "cure")
+            )
+            found[slug] = (*tests, *subjects)
     return found
 
 
 @pytest.mark.slow  # looks behind what the cells of the page print
 @every_exhibit
 def test_the_tests_do_what_the_page_says(slug, exhibits):
-    popular_test, this_test, mistaken, cured = exhibits[slug]
-    popular_test(mistaken)
-    with pytest.raises(AssertionError):
-        this_test(mistaken)
-    popular_test(cured)
-    this_test(cured)
+    weaker_test, this_test, mistakes, cures = exhibits[slug]
+    for mistaken in mistakes:
+        weaker_test(mistaken)
+        with pytest.raises(AssertionError):
+            this_test(mistaken)
+    for cured in cures:
+        weaker_test(cured)
+        this_test(cured)
 
 
 @every_page
 def test_a_broken_test_is_told_from_one_that_fails(page, capsys):
     names = {}
-    for id_ in ("setup", "good-layer", "tools-of-the-museum"):
+    for id_ in BEFORE_THE_EXHIBITS:
         exec(CELLS[page][id_].source, names)
     capsys.readouterr()
     for code in ("assert x == 1", "assert x == 2", "assert x / 0"):
@@ -342,23 +390,18 @@ LEAKS |= {"hidden weights", "large inputs"}
 # calls them as the audit does, and whether they know positions; then the lines that
 # must fail, and those that fail too because of the same mistake.
 LAYERS = {
-    "UncutMask": (
-        ("mask-not-cut", "CutMask", ONE_HEAD),
-        {"shorter texts", "one token"},
-        set(),
-    ),
     "ColumnSoftmax": (
-        ("softmax-axis", "RowSoftmax", ONE_HEAD),
+        ("softmax-axis", "Layer", ONE_HEAD),
         {"future changed", "future slopes", "row sums"},
         LEAKS | {"order", "scale"},
     ),
     "ViewedHeads": (
-        ("view-without-transpose", "TransposedHeads", TWO_HEADS),
+        ("view-without-transpose", "Layer", TWO_HEADS),
         {"tokens reached"},
         {"shorter texts", "one token", "order"},
     ),
     "MergedHeads": (
-        ("merged-without-transpose", "TransposedBack", TWO_HEADS),
+        ("merged-without-transpose", "Layer", TWO_HEADS),
         {"future changed", "future slopes", "tokens reached"},
         LEAKS | {"order"},
     ),
@@ -367,10 +410,9 @@ LAYERS = {
         {"features read"},
         set(),
     ),
-    "ScaledByModel": (("scale-of-model", "ScaledByHead", TWO_HEADS), {"scale"}, set()),
-    "ScaledByTwo": (("scale-of-model", "ScaledByHead", ONE_HEAD), {"scale"}, set()),
+    "ScaledByModel": (("scale-of-model", "Layer", TWO_HEADS), {"scale"}, set()),
     "UnkeptMask": (
-        ("masked-fill-dropped", "KeptMask", ONE_HEAD),
+        ("masked-fill-dropped", "Layer", ONE_HEAD),
         {"future changed", "future slopes"},
         LEAKS,
     ),
@@ -394,13 +436,14 @@ LAYERS = {
         {"devices"},
         set(),
     ),
+    "MaskInNoBuffer": (("mask-on-cpu", "Layer", ONE_HEAD), {"devices"}, set()),
     "InvertedMask": (
-        ("inverted-mask", "MaskTurned", ONE_HEAD),
+        ("inverted-mask", "Layer", ONE_HEAD),
         {"output shape", "future changed", "future slopes"},
         LEAKS | {"tokens reached", "row sums", "dtypes", "gradients"},
     ),
     "CachedLayer": (
-        ("cache-mask", "CachedLayerCured", ONE_HEAD, InPieces),
+        ("cache-mask", "Layer", ONE_HEAD, InPieces),
         {"future changed", "future slopes"},
         LEAKS,
     ),
@@ -442,13 +485,23 @@ def test_the_audit_finds_the_mistake_and_passes_the_cure(wrong, buggy):
 
 @pytest.mark.slow
 def test_renormalised_weights_fail_on_large_inputs(exhibits, buggy):
-    weigh = exhibits["zeroed-after-softmax"][2]
+    (weigh,) = exhibits["zeroed-after-softmax"][2]
 
     class Renormalised(buggy[MUSEUM]["Layer"]):
         def weights(self, x):
             return weigh(self.scores(x))
 
     assert checks.audit(Renormalised(*ONE_HEAD), 4, 6).failed == ("large inputs",)
+
+
+def test_a_mask_that_is_not_cut_fails_on_short_texts(buggy):
+    class Uncut(buggy[MUSEUM]["Layer"]):
+        def weights(self, x):
+            scores = self.scores(x).masked_fill(~self.mask, -torch.inf)
+            return scores.softmax(dim=-1)
+
+    found = checks.audit(Uncut(*ONE_HEAD), 4, 6)
+    assert found.failed == ("shorter texts", "one token")
 
 
 def test_every_layer_of_the_museum_is_audited():

@@ -14,7 +14,7 @@ DIFFICULTY = re.compile(r"^\*(Easy|Medium|Hard), about (\d+) minutes\.\*$", re.M
 LEVELS = ("easy", "medium", "hard")
 WITHOUT_EXERCISES = {
     "bug museum": "bug_museum.ipynb",
-    "bugs behind the layer": "bug_museum_behind_the_layer.ipynb",
+    "bugs around the layer": "bug_museum_behind_the_layer.ipynb",
     "the audit": "audit.ipynb",
 }
 
