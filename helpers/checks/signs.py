@@ -138,7 +138,8 @@ def _of_parts(
         return
     if not all(isinstance(yours, dict) for _, yours, _ in named):
         return
-    parts = list(named[0][2])  # from the last to the first
+    # From the last to the first; some inputs ask for other parts than others.
+    parts = [part for part in named[0][2] if all(part in right for *_, right in named)]
     wrong = [
         part
         for part in parts
