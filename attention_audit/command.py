@@ -3,6 +3,7 @@
 import argparse
 import ast
 import contextlib
+import dataclasses
 import functools
 import inspect
 import io
@@ -10,18 +11,15 @@ import json
 import os
 import re
 import sys
-import types
-import typing
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-import torch
-from torch import nn
-
-from attention_audit import auditing
+from attention_audit import auditing, options
 from attention_audit.loading import NotFound, explained, find, put_first
 
 if TYPE_CHECKING:
+    from torch import nn
+
     from helpers.checks.auditing import Audit
 
 PASSED, FAILED, NOT_AUDITED = 0, 1, 2
@@ -44,6 +42,9 @@ name a function that returns an nn.Module which calls it; no change to it is nee
 
 exit status: 0 no line fails; 1 a line fails that --allow doesn't name; 2 there was no
 audit, because the layer can't be found or made or an option is wrong."""
+HOW_TO_READ = """\
+what a line that fails means: "Read a line that fails" in the book, on the page
+"The audit" (chapters/audit.ipynb)"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -52,61 +53,98 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):  # a terminal may not know √
             stream.reconfigure(errors="backslashreplace")
     put_first(os.getcwd())
-    options = _parser(auditing().audit).parse_args(arguments)
+    known = options.options_of(options.source())
+    given = _parser(known).parse_args(arguments)
     try:
-        with _stdout_to_stderr() if options.json else contextlib.nullcontext():
-            found = _audit(options)
-            failed, idle = found.failed_except(options.allow)
+        with _stdout_to_stderr() if given.json else contextlib.nullcontext():
+            found = _audit(given, known)
+            failed, idle = found.failed_except(given.allow)
     except (NotFound, ValueError) as error:
         print(f"attention-audit: {error}", file=sys.stderr)
         return NOT_AUDITED
-    if options.json:
+    if given.json:
         allowed = [name for name in found.failed if name not in failed]
         print(json.dumps(found.as_dict() | {"allowed": allowed}, indent=2))
     else:
-        print(found)
+        shown = _in_options(found, known)
+        print(shown.failures() if given.failures else shown)
+        if found.failed:
+            print(HOW_TO_READ)
     if idle:
         line = f"allowed to fail, but doesn't: {', '.join(idle)}"
         print(f"attention-audit: {line}", file=sys.stderr)
     return FAILED if failed else PASSED
 
 
-def _audit(options: argparse.Namespace) -> "Audit":
+def _audit(given: argparse.Namespace, known: list[options.Option]) -> "Audit":
     """Make the layer and audit it, without a word of the audit itself."""
+    import torch
+    from torch import nn
+
     audit = auditing().audit
-    module, thing = find(options.target)
+    module, thing = find(given.target)
     settings: dict[str, Any] = {}
-    for name, kinds in _options(audit).items():
-        if hasattr(options, name):
-            value = getattr(options, name)
-            settings[name] = find(value, module)[1] if Callable in kinds else value
+    for one in known:
+        if hasattr(given, one.name):
+            value = getattr(given, one.name)
+            if Callable in one.kinds:
+                value = find(value, module, what="functions")[1]
+            settings[one.name] = value
     torch.manual_seed(SEED)
     if isinstance(thing, nn.Module):
-        if options.args:
-            raise NotFound(f"{options.target} is a layer already: it takes no --args")
+        if given.args:
+            raise NotFound(f"{given.target} is a layer already: it takes no --args")
         layer = thing
     else:
-        make = functools.partial(_make, options.target, thing, options.args)
+        make = functools.partial(_make, given.target, thing, given.args)
         layer = make()
         settings.setdefault("make", make)
     with contextlib.redirect_stdout(io.StringIO()):
         return audit(layer, **settings)
 
 
-def _make(target: str, thing: Any, values: Sequence[str]) -> nn.Module:
+def _make(target: str, thing: Any, values: Sequence[str]) -> "nn.Module":
     """A layer, from its class or a function and the values behind --args."""
+    from torch import nn
+
     if not callable(thing):
         raise NotFound(f"{target} is neither a layer nor a class or function")
     given, named = _arguments(values)
     shown = ", ".join(
         [*map(repr, given), *(f"{name}={value!r}" for name, value in named.items())]
     )
-    with explained(f"{target}({shown}) fails"):
-        layer = thing(*given, **named)
+    try:
+        with explained(f"{target}({shown}) fails"):
+            layer = thing(*given, **named)
+    except NotFound as error:
+        raise NotFound(f"{error}{_what_fits(target, thing, given, named)}") from error
     if not isinstance(layer, nn.Module):
         kind = type(layer).__name__
         raise NotFound(f"{target}({shown}) makes {kind}, not an nn.Module")
     return layer
+
+
+def _what_fits(target: str, thing: Any, given: list[Any], named: dict[str, Any]) -> str:
+    """What --args must be, where what was given doesn't fit the signature."""
+    try:
+        signature = inspect.signature(thing)
+    except (TypeError, ValueError):  # what is written in C may have none
+        return ""
+    try:
+        signature.bind(*given, **named)
+    except TypeError:
+        name = target.rpartition(":")[2]
+        return f"; pass --args that fit {name}{' '.join(str(signature).split())}"
+    return ""
+
+
+def _in_options(found: "Audit", known: list[options.Option]) -> "Audit":
+    """An audit whose advice on what to declare speaks of the command's options."""
+    rows = tuple(
+        dataclasses.replace(row, reason=options.spoken(row.reason, known))
+        for row in found.rows
+    )
+    return dataclasses.replace(found, rows=rows)
 
 
 def _arguments(values: Sequence[str]) -> tuple[list[Any], dict[str, Any]]:
@@ -134,7 +172,7 @@ def _literal(text: str) -> Any:
     return text
 
 
-def _parser(audit: Callable[..., Any]) -> argparse.ArgumentParser:
+def _parser(known: list[options.Option]) -> argparse.ArgumentParser:
     """The command's options: its own, and those of the audit."""
     parser = argparse.ArgumentParser(
         prog="attention-audit",
@@ -166,56 +204,47 @@ def _parser(audit: Callable[..., Any]) -> argparse.ArgumentParser:
         help="lines of the table that may fail, such as scale 'row sums'",
     )
     parser.add_argument(
+        "--failures",
+        action="store_true",
+        help="print the lines that fail, and how many others there are",
+    )
+    parser.add_argument(
         "--json", action="store_true", help="print one JSON object and nothing else"
     )
-    version = ", ".join(f"{k} {v}" for k, v in auditing().report.versions().items())
-    parser.add_argument("--version", action="version", version=version)
-    _add_options(parser, audit)
+    parser.add_argument(
+        "--version", action=_Version, nargs=0, help="print the versions, and exit"
+    )
+    _add_options(parser, known)
     return parser
 
 
-def _add_options(parser: argparse.ArgumentParser, audit: Callable[..., Any]) -> None:
+class _Version(argparse.Action):
+    """Prints the versions, of which torch's is known once that is imported."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        versions = auditing().report.versions()
+        print(", ".join(f"{name} {version}" for name, version in versions.items()))
+        parser.exit()
+
+
+def _add_options(parser: argparse.ArgumentParser, known: list[options.Option]) -> None:
     """An option for each of the audit's, with the words of its docstring."""
     group = parser.add_argument_group(
         "what the layer is",
         "A FUNCTION is the name of one beside the target, or module:name.",
     )
-    text = inspect.getdoc(audit) or ""
-    told = dict(re.findall(r"(?m)^    (\w+): (.*(?:\n {8}.*)*)", text))
-    parameters = inspect.signature(audit).parameters
-    for name, kinds in _options(audit).items():
-        default = parameters[name].default
-        help_ = " ".join(told.get(name, "").split())
-        help_ = help_.replace("%", "%%").replace("``", "")
-        if default not in (None, False, inspect.Parameter.empty):
-            help_ = f"{help_} (default: {default})"
+    for one in known:
+        help_ = one.told.replace("%", "%%")
+        if one.default not in (None, False):
+            help_ = f"{help_} (default: {one.default})"
         group.add_argument(
-            f"--{name.replace('_', '-')}",
-            dest=name,
-            required=default is inspect.Parameter.empty,
+            f"--{one.name.replace('_', '-')}",
+            dest=one.name,
+            required=one.required,
             default=argparse.SUPPRESS,
             help=help_,
-            **_reading(kinds),
+            **_reading(list(one.kinds)),
         )
-
-
-def _options(audit: Callable[..., Any]) -> dict[str, list[Any]]:
-    """The audit's options, all but the layer, with the kinds of value of each."""
-    hints = typing.get_type_hints(audit)
-    _, *names = inspect.signature(audit).parameters
-    return {name: list(_kinds(hints[name])) for name in names}
-
-
-def _kinds(hint: Any) -> Iterator[Any]:
-    """The types in a hint; for a Literal, its words. None is left out."""
-    origin, inner = typing.get_origin(hint), typing.get_args(hint)
-    if origin in (typing.Union, types.UnionType):
-        for one in inner:
-            yield from _kinds(one)
-    elif origin is typing.Literal:
-        yield from (type(one) if isinstance(one, bool) else one for one in inner)
-    elif hint is not type(None):
-        yield origin or hint
 
 
 def _reading(kinds: list[Any]) -> dict[str, Any]:

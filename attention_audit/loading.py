@@ -5,6 +5,7 @@ import difflib
 import functools
 import importlib
 import importlib.util
+import inspect
 import pathlib
 import sys
 import sysconfig
@@ -12,14 +13,14 @@ import traceback
 from collections.abc import Iterator
 from types import ModuleType
 
-import torch
-from torch import nn
-
 FORM = "write path/to/file.py:Name or package.module:Name"
 NOT_THEIRS = (
     "<",
     str(pathlib.Path(__file__).parent),
-    str(pathlib.Path(torch.__file__).parent),
+    *(
+        getattr(importlib.util.find_spec("torch"), "submodule_search_locations", None)
+        or []
+    ),
     sysconfig.get_path("stdlib"),
 )
 
@@ -28,12 +29,15 @@ class NotFound(Exception):
     """What was named can't be found or made; the message says why."""
 
 
-def find(target: str, here: ModuleType | None = None) -> tuple[ModuleType, object]:
+def find(
+    target: str, here: ModuleType | None = None, *, what: str = "layers"
+) -> tuple[ModuleType, object]:
     """The module and the object that a command line names.
 
     Args:
         target: such as "layers.py:MyAttention" or "project.layers:make.small".
         here: where a name without a module is looked up.
+        what: "layers" or "functions", which are listed where there is no such name.
 
     Raises:
         NotFound: no such file, module or name, or an error while it is imported.
@@ -51,25 +55,31 @@ def find(target: str, here: ModuleType | None = None) -> tuple[ModuleType, objec
     for part in name.split("."):
         if not hasattr(found, part):
             said = f"{place or module.__name__} has no {name}"
-            raise NotFound(f"{said}; {_instead(found, part)}")
+            raise NotFound(f"{said}; {_instead(found, part, what)}")
         found = getattr(found, part)
     return module, found
 
 
-def _instead(place: object, name: str) -> str:
-    """The name that was meant, or else the layers that there are."""
+def _instead(place: object, name: str, what: str) -> str:
+    """The name that was meant, or else the layers or functions that there are."""
     members = getattr(place, "__dict__", {})
     if near := difflib.get_close_matches(name, members, n=1):
         return f"did you mean {near[0]}?"
     own = getattr(place, "__module__", getattr(place, "__name__", ""))
-    layers = [
+    is_one = inspect.isfunction if what == "functions" else _is_layer
+    found = [
         key
         for key, value in members.items()
-        if isinstance(value, type)
-        and issubclass(value, nn.Module)
-        and value.__module__ == own
+        if is_one(value) and value.__module__ == own
     ]
-    return f"its layers are {', '.join(layers)}" if layers else "it has no layers"
+    return f"its {what} are {', '.join(found)}" if found else f"it has no {what}"
+
+
+def _is_layer(value: object) -> bool:
+    """Whether this is a class of modules."""
+    from torch import nn
+
+    return isinstance(value, type) and issubclass(value, nn.Module)
 
 
 @functools.cache

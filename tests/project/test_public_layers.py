@@ -3,6 +3,7 @@
 import contextlib
 import io
 import json
+import re
 
 import pytest
 
@@ -11,7 +12,8 @@ from tests import ROOT
 from tools import dependencies
 from tools.public_layers import LAYERS, RECORD, pytorch
 from tools.public_layers.auditing import audit
-from tools.public_layers.page import FAILS, PAGE, of, page
+from tools.public_layers.mending import lines
+from tools.public_layers.page import FAILS, PAGE, PASSES, SKIPPED, of, page
 from tools.public_layers.verdicts import KINDS, VERDICTS
 
 AGREE = "run `python -m tools.public_layers` anew"
@@ -77,3 +79,31 @@ def test_every_line_that_fails_has_one_verdict(record):
     )
     assert judged == failing
     assert {verdict.kind for verdict in VERDICTS} <= set(KINDS)
+
+
+def test_the_numbers_of_lines_are_those_of_the_file(record):
+    for verdict, recorded in zip(VERDICTS, record["lines"], strict=True):
+        assert recorded, verdict.words
+        if verdict.source.startswith("torch/"):
+            assert lines(verdict) == recorded, AGREE
+
+
+def test_the_matrix_shows_every_result(record):
+    text = PAGE.read_text(encoding="utf-8")
+    rows = re.findall(r'^<tr><th scope="row">(.*?)</th>(.*)</tr>$', text, re.M)
+    assert [name for name, _ in rows] == [layer["name"] for layer in record["layers"]]
+    marks = {PASSES: "pass", FAILS: "FAIL", SKIPPED: "–"}
+    for layer, (_, cells) in zip(record["layers"], rows, strict=True):
+        said = re.findall(r"<td>(?:<strong>)?(.*?)(?:</strong>)?</td>", cells)
+        assert said == [marks[result] for _, result, _ in layer["rows"]]
+    heads = re.findall(r'<th scope="col"><span>(.*?)</span></th>', text)
+    assert heads == list(auditing.LINES)
+
+
+def test_the_page_says_how_many_questions_were_asked(record):
+    text = PAGE.read_text(encoding="utf-8")
+    asked = [len(auditing.LINES) - len(of(x, SKIPPED)) for x in record["layers"]]
+    assert f"asked {min(asked)} to {max(asked)}, " in text
+    assert "No layer was asked `compiled`.\n" in text
+    for layer in record["layers"]:
+        assert "compiled" in [check for check, *_ in of(layer, SKIPPED)]

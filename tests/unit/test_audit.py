@@ -396,6 +396,15 @@ def test_a_wrong_layer_fails_on_its_lines(layer, lines):
         assert len(line) <= 80
 
 
+@pytest.mark.parametrize("layer", [HidesByMinusHundred, LooksAhead])
+def test_a_mask_that_is_no_infinity_is_asked_for_where_one_acts(layer):
+    torch.manual_seed(1)
+    found = checks.audit(layer(), D_IN, T)
+    (said,) = (row.reason for row in found.rows if row.check == "large inputs")
+    asked = "is the mask a finite number, such as -10,000" in said
+    assert asked == (layer is HidesByMinusHundred), said
+
+
 @pytest.mark.parametrize("layer", [Right, GivesADict, OpensSlowly])
 def test_what_is_right_passes_whatever_it_returns_and_however_it_begins(layer):
     torch.manual_seed(1)

@@ -1,11 +1,13 @@
 """The command ``attention-audit``: what it finds, says, and answers with."""
 
+import inspect
 import json
 import os
 import re
 import shlex
 import subprocess
 import sys
+import textwrap
 from collections.abc import Callable
 from typing import Literal
 
@@ -13,7 +15,7 @@ import pytest
 import torch
 from torch import nn
 
-from attention_audit import auditing, command, loading
+from attention_audit import auditing, command, loading, options
 from helpers import checks
 from helpers.checks.auditing import Audit, Row
 from tests import ROOT
@@ -109,6 +111,8 @@ def told(monkeypatch):
         return Audit("Told", (Row("one", "passes", ""),))
 
     monkeypatch.setattr(auditing(), "audit", audit)
+    text = textwrap.dedent(inspect.getsource(audit))
+    monkeypatch.setattr(options, "source", lambda: text)
     return calls
 
 
@@ -134,6 +138,67 @@ def test_a_line_that_fails_and_one_that_may(project, capsys):
     assert "scale           FAILS" in said.out
     assert said.err == "attention-audit: allowed to fail, but doesn't: order\n"
     assert command.main([*wrong, "--allow", "order"]) == 1
+
+
+def test_failures_alone(project, capsys):
+    wrong = ["layers.py:Mine", "--args", "4", "3", "divisor=2", *SIZES, "--failures"]
+    assert command.main(wrong) == 1
+    title, failing, total, *how = capsys.readouterr().out.splitlines()
+    assert title == "audit of Mine"
+    assert failing.startswith("scale           FAILS           divides by 2.00")
+    assert re.fullmatch(r"\d\d pass, 1 fail, \d not applicable", total)
+    assert "Read a line that fails" in how[0]
+    assert command.main([*wrong[:-1], "--args", "4", "3", "--failures"]) == 0
+    title, total = capsys.readouterr().out.splitlines()
+    assert " 0 fail, " in total
+
+
+def test_an_error_in_the_first_line_is_said_once(project, capsys):
+    sizes = ["--d-in", "5", "--context-length", "5"]
+    assert command.main(["layers.py:small", *sizes]) == 1
+    said = capsys.readouterr().out
+    assert said.count("needs an output") == 1
+    assert re.search(r"^29 other lines  not applicable  needs an output$", said, re.M)
+    words = " ".join(said.split())
+    assert words.count("do --d-in 5 and --context-length 5 fit?") == 1
+    assert "0 pass, 1 fail, 29 not applicable" in words
+    assert command.main(["layers.py:small", *sizes, "--json"]) == 1
+    assert len(json.loads(capsys.readouterr().out)["rows"]) == 30
+
+
+def test_advice_is_given_in_the_command_s_options(project, capsys):
+    bare = ["layers.py:Mine", "--args", "4", "3", "masked=False", *SIZES]
+    assert command.main(bare) == 1
+    said = " ".join(capsys.readouterr().out.split())
+    assert "if none shall, declare --no-causal " in said
+    assert "pass --positions rotary, alibi or relative to ask " in said
+    assert "pass --padding, a function (module, x, real), to ask " in said
+    assert "--compiled asks for it " in said
+    assert command.main([*bare, "--no-causal", "--positions", "rotary"]) == 1
+    said = " ".join(capsys.readouterr().out.split())
+    assert "order not applicable --positions rotary " in said
+    assert "future slopes not applicable --no-causal " in said
+
+
+@pytest.mark.parametrize(
+    ("reason", "turned"),
+    [
+        (
+            "4 heads of queries share 2 of keys; if they shall, declare num_kv_heads=2",
+            "4 heads of queries share 2 of keys; if they shall, declare "
+            "--num-kv-heads 2",
+        ),
+        (
+            "not run: a line before was stopped; seconds grants more",
+            "not run: a line before was stopped; --seconds grants more",
+        ),
+        ("TypeError: f() got num_heads=3", "TypeError: f() got num_heads=3"),
+        ("dropout = 0.1, but nothing is", "dropout = 0.1, but nothing is"),
+    ],
+)
+def test_what_is_no_advice_stays_as_it_is(reason, turned):
+    known = options.options_of(options.source())
+    assert options.spoken(reason, known) == turned
 
 
 def test_json(project, capsys):
@@ -261,6 +326,7 @@ def test_a_file_that_another_module_hides_is_named(project, capsys):
         ("layers:number", "layers:number is neither a layer nor a class or function"),
         ("layers:text", "layers:text() makes str, not an nn.Module"),
         ("layers:Mine", "layers:Mine() fails: TypeError: Mine.__init__() missing 2 re"),
+        ("layers:Mine", "; pass --args that fit Mine(d_in, d_out, *, divisor=None, ki"),
         ("layers:broken", "IndexError: list index out of range (layers.py, line 28)"),
         ("layers:loop", "layers:loop() fails: SystemExit: no way (layers.py, line 31)"),
         ("layers:negative", "(layers.py, line 34)"),
@@ -290,6 +356,10 @@ def test_what_cannot_be_found_or_made_is_named(project, capsys, target, said):
         ([*SIZES, "--args", "3"], "layers:layer is a layer already: it takes no --arg"),
         ([*SIZES, "--allow", "sale"], "allow must name lines of the audit, got 'sale'"),
         ([*SIZES, "--make", "smal"], "layers has no smal; did you mean small?"),
+        (
+            [*SIZES, "--padding", "q"],
+            "no q; its functions are small, broken, loop, neg",
+        ),
         ([*SIZES, "--make", "layers.py"], "layers.py names no class or function"),
     ],
 )
@@ -362,6 +432,30 @@ def test_help_of_the_audit_as_it_is(capsys):
     said = capsys.readouterr().out
     for name in checks.audit.__kwdefaults__:
         assert f"--{name.replace('_', '-')}" in said
+
+
+def test_options_read_from_the_source_are_those_of_the_audit():
+    known = {one.name: one for one in options.options_of(options.source())}
+    _, *parameters = inspect.signature(checks.audit).parameters.values()
+    assert list(known) == [one.name for one in parameters]
+    empty = inspect.Parameter.empty
+    assert all(known[one.name].required == (one.default is empty) for one in parameters)
+    assert all(one.kinds and one.told for one in known.values())
+    assert known["positions"].kinds == (bool, "rotary", "alibi", "relative")
+    assert known["seconds"].told.endswith(
+        f"; {checks.audit.__kwdefaults__['seconds']:g} unless you say."
+    )
+
+
+def test_help_does_not_wait_for_torch(tmp_path):
+    code = (
+        "-c import sys; from attention_audit import command\n"
+        "try: command.main(['--help'])\n"
+        "except SystemExit: print('torch' in sys.modules)"
+    )
+    done = started(code=code)
+    assert done.stdout.endswith("\nFalse\n"), done.stderr
+    assert "--num-heads" in done.stdout
 
 
 def test_the_command_of_the_readme(project, told):

@@ -150,13 +150,38 @@ def test_padding_that_is_not(layer):
     assert not failed(layer()), "what nobody declares is not asked"
 
 
+@pytest.mark.parametrize("causal", [True, False])
+def test_rows_that_may_see_nothing_are_named(causal):
+    class Nothing(NotANumber):
+        def seen(self, T, device):
+            seen = super().seen(T, device)
+            return seen if causal else torch.ones_like(seen)
+
+    options = {"num_heads": H, "padding": with_mask, "causal": causal}
+    found = checks.audit(Nothing(), D_IN, T, **options)
+    (said,) = (row.reason for row in found.rows if row.check == "padding")
+    assert said == (
+        "a text with padding before it: its rows of padding are not finite"
+        if causal
+        else "a text of only padding: its rows are not finite"
+    )
+
+
 def test_padding_before_a_text_may_move_absolute_positions():
     class Places(Padded):
         def queries(self, x):
             places = torch.arange(x.shape[1], device=x.device)[:, None].to(x)
             return super().queries(x + 0.1 * places)
 
-    assert not failed(Places(), padding=with_mask, positions=True)
+    torch.manual_seed(3)
+    options = {"num_heads": H, "padding": with_mask}
+    found = checks.audit(Places(), D_IN, T, positions=True, **options)
+    assert found.ok
+    (said,) = (row.reason for row in found.rows if row.check == "padding")
+    assert "rows behind padding weren't compared" in said
+    found = checks.audit(Padded(), D_IN, T, **options)
+    (said,) = (row.reason for row in found.rows if row.check == "padding")
+    assert said == "padding behind, before and alone is inert"
     # One query's place is the same for all of its keys: without a difference between
     # keys there is no distance, and the left padding shows.
     assert "padding" in failed(Places(), padding=with_mask, positions="relative")
@@ -346,7 +371,6 @@ def test_a_tensor_sent_home_is_seen():
         ({"positions": "rotated"}, "positions is 'rotated'"),
         ({"positions": 1}, "positions is 1"),
         ({"window": 0}, "window"),
-        ({"window": 3, "causal": False}, "window"),
         ({"num_kv_heads": 1.5}, "num_kv_heads"),
         ({"dropout": 1.0}, "dropout"),
         ({"scale": 0}, "scale"),

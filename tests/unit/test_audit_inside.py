@@ -93,6 +93,13 @@ class Window(Steps):
         return super().seen(T, device).triu(-3)
 
 
+class BothWays(Steps):
+    """Row t sees tokens t - 2 to t + 2."""
+
+    def seen(self, T, device):
+        return torch.ones(T, T, dtype=torch.bool, device=device).triu(-2).tril(2)
+
+
 class Grouped(Steps):
     shared_keys = 2
 
@@ -188,6 +195,7 @@ RIGHT = [
     (Sink, {}),
     (Dropped, {"dropout": 0.3}),
     (Window, {"window": 4}),
+    (BothWays, {"causal": False, "window": 3}),
     (Grouped, {"num_kv_heads": 2}),
     (OneKey, {"num_kv_heads": 1}),
     (Alibi, {"positions": "alibi"}),
@@ -233,6 +241,16 @@ class OneTooMany(Window):
 class OneTooFew(Window):
     def seen(self, T, device):
         return Steps.seen(self, T, device).triu(-2)
+
+
+class OneTooManyAhead(Steps):
+    def seen(self, T, device):
+        return torch.ones(T, T, dtype=torch.bool, device=device).triu(-2).tril(3)
+
+
+class OneTooFewAhead(Steps):
+    def seen(self, T, device):
+        return torch.ones(T, T, dtype=torch.bool, device=device).triu(-2).tril(1)
 
 
 class NotItself(Steps):
@@ -465,6 +483,10 @@ FAILING = [
     (MaskThrownAway, {"window": 4}, "tokens reached"),
     (OneTooMany, {"window": 4}, "hidden weights"),
     (OneTooFew, {"window": 4}, "tokens reached"),
+    (OneTooManyAhead, {"causal": False, "window": 3}, "hidden weights"),
+    (OneTooFewAhead, {"causal": False, "window": 3}, "tokens reached"),
+    (Window, {"causal": False, "window": 4}, "tokens reached"),
+    (BothWays, {"causal": False}, "tokens reached"),
     (NotItself, {}, "tokens reached"),
     (OneHeadShortSighted, {}, "tokens reached"),
     (SoftmaxTwice, {}, "scale"),
@@ -513,6 +535,22 @@ def test_what_is_wrong_fails_on_its_line(layer, options, line):
     found = audit(layer, **options)
     assert line in found.failed, found
     assert len(found.failed) <= 4, found
+
+
+@pytest.mark.parametrize(
+    ("layer", "options", "reason"),
+    [
+        (BothWays, {}, "row 0 doesn't depend on token 3: "),
+        (BothWays, {}, "; is there a window to declare?"),
+        (OneTooManyAhead, {"window": 3}, "row 0 reads token 3, which is beyond the w"),
+        (Steps, {"window": 3}, "row 3 reads token 0, which is behind the window"),
+        (Window, {"window": 4}, "row 0 doesn't depend on token 1: "),
+    ],
+)
+def test_a_window_reaches_as_far_ahead_as_back(layer, options, reason):
+    found = audit(layer, causal=False, **options)
+    (said,) = (row.reason for row in found.rows if row.check == "tokens reached")
+    assert reason in said
 
 
 @pytest.mark.parametrize("length", [1, 2, 3])

@@ -110,6 +110,39 @@ def test_a_line_that_may_fail_must_exist():
         FOUND.failed_except(("scales",))
 
 
+def test_failures_are_those_rows_and_the_number_of_all():
+    assert FOUND.failures().splitlines() == [
+        "audit of Mine",
+        *map(str, ROWS[1:3]),
+        "1 pass, 2 fail, 1 not applicable",
+    ]
+
+
+def test_what_ends_a_table_for_one_reason_is_one_row():
+    unasked = [Row(name, "not applicable", "needs an output") for name in "abcd"]
+    lone = Row("output shape", "FAILS", "d_in?")
+    found = Audit("Mine", (lone, *unasked))
+    one = Row("4 other lines", "not applicable", "needs an output")
+    assert str(found).splitlines()[1:-1] == [str(lone), str(one)]
+    assert Table(found.html()).rows[1:] == [
+        [row.check, row.result, row.reason] for row in (lone, one)
+    ]
+    assert found.as_dict()["counts"]["not applicable"] == 4
+    for kept in ((*unasked, lone), (lone, *unasked[:2]), (Row("a", "passes", ""),) * 4):
+        assert len(str(Audit("Mine", kept)).splitlines()) == len(kept) + 2
+
+
+def test_calls_that_differ_are_to_be_mended_first():
+    advice = 'mend "eval repeats" first: other lines compare calls'
+    random = Row("eval repeats", "FAILS", "two calls in eval mode differ by 0.3")
+    found = Audit("Mine", (*ROWS, random))
+    assert str(found).splitlines()[-1] == advice
+    assert found.failures().splitlines()[-1] == advice
+    assert Table(found.html()).caption.endswith(f"; {advice}")
+    for others in (ROWS, (*ROWS[:1], random)):
+        assert advice not in str(Audit("Mine", others))
+
+
 # --- in a notebook --------------------------------------------------------------------
 
 

@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import datetime
 import importlib.metadata
 import io
 import json
@@ -10,8 +11,9 @@ import torch
 
 from tools.public_layers import LAYERS, RECORD
 from tools.public_layers.auditing import audit, compiled_torchvision
-from tools.public_layers.mending import mend_all
+from tools.public_layers.mending import lines, mend_all
 from tools.public_layers.page import PAGE, page
+from tools.public_layers.verdicts import VERDICTS
 
 
 def entry(layer):
@@ -30,11 +32,13 @@ def entry(layer):
 def written(record):
     """The record as JSON, with a line for each layer."""
     layers = ",\n".join(json.dumps(one, ensure_ascii=False) for one in record["layers"])
-    versions = json.dumps(record["versions"])
-    mended = json.dumps(record["mended"])
-    return (
-        f'{{"versions": {versions},\n"layers": [\n{layers}\n],\n"mended": {mended}}}\n'
-    )
+    parts = [
+        f'"layers": [\n{layers}\n]'
+        if name == "layers"
+        else f'"{name}": {json.dumps(part)}'
+        for name, part in record.items()
+    ]
+    return "{" + ",\n".join(parts) + "}\n"
 
 
 def version(package):
@@ -58,10 +62,12 @@ def main():
         return
     packages = dict.fromkeys(layer.package for layer in LAYERS)
     record = {
+        "date": datetime.date.today().isoformat(),
         "versions": {package: version(package) for package in packages},
         "layers": [entry(layer) for layer in LAYERS],
     }
     record["mended"] = mend_all()
+    record["lines"] = [lines(verdict) for verdict in VERDICTS]
     RECORD.write_text(written(record), encoding="utf-8")
     PAGE.write_text(page(record), encoding="utf-8")
 

@@ -75,11 +75,12 @@ def step(module, x, cache):
 
 
 def layer(name, positions, **settings):
-    """A Layer of this package; its dropout is documented as one of the result."""
+    """A Layer of this package."""
     declared = {
         "positions": positions,
         "num_heads": NUM_HEADS,
         "num_kv_heads": NUM_KV_HEADS,
+        "dropout": DROPOUT,
         "padding": padded,
     }
     if settings.get("causal", True):

@@ -1,4 +1,4 @@
-"""Whether a failing line passes once its verdict's reason is taken away.
+"""Where a verdict's reason stands, and whether its line passes once that is taken away.
 
     python -m tools.public_layers.mending 3
 
@@ -8,8 +8,10 @@ is: its file is read with the exchanged text, in a process of its own.
 
 import contextlib
 import importlib.machinery
+import importlib.util
 import io
 import json
+import pathlib
 import subprocess
 import sys
 
@@ -64,6 +66,15 @@ def failing(verdict):
             with contextlib.redirect_stdout(io.StringIO()):  # no table
                 found[layer.name] = list(audit(layer).failed)
     return found
+
+
+def lines(verdict):
+    """The numbers of the lines in which the verdict's words of its file stand."""
+    package, _, rest = verdict.source.partition("/")
+    (folder,) = importlib.util.find_spec(package).submodule_search_locations
+    text = (pathlib.Path(folder) / rest).read_text(encoding="utf-8")
+    parts = [*(old for old, _ in verdict.mended), *verdict.quoted]
+    return sorted({text[: text.index(part)].count("\n") + 1 for part in parts})
 
 
 def mend_all():

@@ -89,7 +89,12 @@ LAYERS = [
         "nn.TransformerEncoderLayer",
         "torch",
         EncoderLayer,
-        {"causal": False, "num_heads": NUM_HEADS, "padding": padded},
+        {
+            "causal": False,
+            "num_heads": NUM_HEADS,
+            "dropout": DROPOUT,
+            "padding": padded,
+        },
     ),
     Layer(
         "F.scaled_dot_product_attention",

@@ -2,10 +2,28 @@
 
 from dataclasses import dataclass
 
+# The kinds in the order of the page: a heading, and what the kind means.
 KINDS = {
-    "bug": "The layer does something else than it says, or than its other path does.",
-    "design": "The layer means to do it, and its readers should know.",
-    "false alarm": "The layer is right, and the audit errs.",
+    "bug": (
+        "Bugs",
+        "The layer does something else than it says, or than its other path does.",
+    ),
+    "NaN": (
+        "NaN where a row may see nothing but padding: {layers} layers",
+        "The scores of such a row are all −∞. Softmax first subtracts the largest of "
+        "them, and −∞ − (−∞) is NaN. Rows of padding are thrown away, but not before "
+        "the next layer: there the NaN is a value, and a weight of 0 times NaN is NaN, "
+        "so it reaches all rows of the text. Whether this is a bug depends on the "
+        "layer.",
+    ),
+    "design": (
+        "Designs",
+        "The layer means to do it, and its readers should know.",
+    ),
+    "false alarm": (
+        "False alarms",
+        "The layer is right, and the audit errs.",
+    ),
 }
 
 
@@ -21,6 +39,8 @@ class Verdict:
         source: the file of the package.
         mended: pairs (old, new) of its text. With these exchanged, ``mending`` asks
             whether the lines pass.
+        quoted: further parts of its text. The page says in which lines of the file
+            these stand, and the old ones.
     """
 
     kind: str
@@ -29,6 +49,7 @@ class Verdict:
     words: str
     source: str
     mended: tuple[tuple[str, str], ...] = ()
+    quoted: tuple[str, ...] = ()
 
 
 VERDICTS = (
@@ -36,10 +57,11 @@ VERDICTS = (
         "bug",
         ("torch-multi-head-attention", "torch-multi-head-attention, causal"),
         ("padding",),
-        "`mask.repeat(head_num, 1, 1)` puts the masks of all texts one behind the "
-        "other, and then again, but the heads of one text stand next to each other. "
-        "So heads get the masks of other texts of the batch. `repeat_interleave` would "
-        "be right; a batch of one hides it.",
+        "`mask.repeat(head_num, 1, 1)` repeats the masks as text 0, 1, 0, 1; the heads "
+        "are ordered as text 0, 0, 1, 1. So heads get the masks of other texts of the "
+        "batch. `repeat_interleave` would be right; a batch of one hides it. The same "
+        "slip was reported in "
+        "[CLIP4Clip in 2021](https://github.com/ArrowLuo/CLIP4Clip/issues/22).",
         "torch_multi_head_attention/multi_head_attention.py",
         (
             (
@@ -65,20 +87,21 @@ VERDICTS = (
         "bug",
         ("local-attention",),
         ("cache",),
-        "With a cache, `LocalMHA` calls the rotated keys `k` again, and then puts `k` "
-        "into the new cache; the next step rotates them once more. The second step is "
-        "the first that is wrong, and without rotary positions all are right.",
+        "With a cache, `LocalMHA` overwrites `k` with the rotated keys, and then puts "
+        "`k` into the new cache; the next step rotates them once more. The second step "
+        "is the first that is wrong, and without rotary positions all are right.",
         "local_attention/transformer.py",
         (
             ("q, k = apply_rotary_pos_emb(", "q, turned = apply_rotary_pos_emb("),
             ("sim = einsum(q, k, ", "sim = einsum(q, turned, "),
         ),
+        ("kv = torch.stack((k, v))",),
     ),
     Verdict(
         "bug",
         ("local-attention",),
         ("dropout",),
-        "`LocalMHA` takes a `dropout` and hands it to nobody.",
+        "`LocalMHA` takes a `dropout` and never uses it.",
         "local_attention/transformer.py",
         (("causal = causal,", "causal = causal, dropout = dropout,"),),
     ),
@@ -87,8 +110,9 @@ VERDICTS = (
         ("Falcon, rotary",),
         ("dropped weights", "dropout"),
         "PyTorch's function is called with `dropout_p=0.0`, whatever the configuration "
-        "says; with linear biases the configuration counts. The other path's comment "
-        "finds it “unclear why dropout is not applied here”.",
+        "says; with linear biases the configuration counts. A comment in the unfused "
+        "rotary path, which doesn't drop either, finds it “unclear why dropout is not "
+        "applied here”.",
         "transformers/models/falcon/modeling_falcon.py",
         (
             (
@@ -96,13 +120,19 @@ VERDICTS = (
                 "dropout_p=self.attention_dropout.p if self.training else 0.0",
             ),
         ),
+        (
+            "It is unclear why dropout is not applied here",
+            "dropout_p=self.attention_dropout.p if",
+        ),
     ),
     Verdict(
         "bug",
         ("curated, fused",),
         ("future changed", "dropout", "mode kept"),
         "Under `enable_torch_sdp`, train mode reads `self.dropout_prob`, but the class "
-        "keeps a module `self.dropout`.",
+        "keeps a module `self.dropout`. A pull request of "
+        "[2024](https://github.com/explosion/curated-transformers/pull/378) mends it. "
+        "Then this path drops weights, which the other one doesn't: see the designs.",
         "curated_transformers/layers/attention.py",
         (("self.dropout_prob if", "self.dropout.p if"),),
     ),
@@ -112,7 +142,7 @@ VERDICTS = (
         ("cache",),
         "Padding is set to 0 by a mask that has one row for each key. With a cache "
         "there are more keys than queries, and one new token becomes as many rows as "
-        "there are keys.",
+        "there are keys. The comment above it says that masks need to be redesigned.",
         "curated_transformers/layers/attention.py",
         (
             (
@@ -122,36 +152,73 @@ VERDICTS = (
         ),
     ),
     Verdict(
-        "bug",
+        "NaN",
         (
             "nn.MultiheadAttention",
             "nn.MultiheadAttention, causal",
             "nn.TransformerEncoderLayer",
         ),
         ("padding",),
-        "Where all that a row may see is padding, every score is −∞, and softmax "
-        "divides 0 by 0. The next layer carries the NaN to all rows of the text. With "
-        "`need_weights=False`, as in an encoder layer, it happens in eval mode without "
-        "gradients alone. "
-        "Reported in [2020](https://github.com/pytorch/pytorch/issues/41508) and "
-        "[2025](https://github.com/pytorch/pytorch/issues/160064).",
+        "A bug, since two paths of one layer differ. With `need_weights=True` the rows "
+        "are NaN. With `need_weights=False`, as in an encoder layer, they are NaN only "
+        "in eval mode without gradients, and else finite. Reported in "
+        "[2020](https://github.com/pytorch/pytorch/issues/41508) for rows of which all "
+        "is masked, and in [2025](https://github.com/pytorch/pytorch/issues/160064) "
+        "for a mask that hides all from one head.",
         "torch/nn/functional.py",
+        quoted=("attn_output_weights = softmax(attn_output_weights, dim=-1)",),
     ),
     Verdict(
-        "bug",
-        ("timm, unfused", "fightingcv-attention"),
+        "NaN",
+        ("timm, unfused",),
         ("padding",),
-        "The same division. timm's fused path gives finite numbers, so that one layer "
-        "behaves in two ways.",
+        "A bug, too: the fused path gives finite numbers.",
         "timm/layers/attention.py",
+        quoted=(
+            "attn_bias.masked_fill_(~attn_mask, float('-inf'))",
+            "attn = attn.softmax(dim=-1)",
+        ),
+    ),
+    Verdict(
+        "NaN",
+        ("fightingcv-attention",),
+        ("padding",),
+        "The layer has one path, and says nothing of such rows: no bug by the meaning "
+        "above, but its callers have to replace the NaN themselves.",
+        "fightingcv_attention/attention/SelfAttention.py",
+        quoted=(
+            "att = att.masked_fill(attention_mask, -np.inf)",
+            "att = torch.softmax(att, -1)",
+        ),
+    ),
+    Verdict(
+        "NaN",
+        ("ESM-1b", "ESM-2"),
+        ("padding",),
+        "By design, such a text never comes: the package's batches begin every text "
+        "with a token of its own. (With `need_weights=False`, ESM-1b calls PyTorch's "
+        "function, and all rows are finite; ESM-2 has no such path.)",
+        "esm/multihead_attention.py",
+        quoted=(
+            'key_padding_mask.unsqueeze(1).unsqueeze(2).to(torch.bool), float("-inf")',
+        ),
     ),
     Verdict(
         "design",
-        ("ESM-1b", "ESM-2"),
-        ("padding",),
-        "The same once more, but the package's batches begin every text with a token "
-        "of its own, so that none is padding alone.",
-        "esm/multihead_attention.py",
+        ("curated, rotary", "curated, ALiBi", "curated, ALiBi encoder"),
+        ("dropped weights",),
+        "What is dropped are features of the averaged values, behind the weights. The "
+        "docstring says so: “Dropout to apply to the final hidden representation”. "
+        "But the fused path hands the same probability to PyTorch's function, which "
+        "drops weights; so the two paths don't drop the same.",
+        "curated_transformers/layers/attention.py",
+        (
+            (
+                "self.dropout(attn_weights @ value)",
+                "self.dropout(attn_weights) @ value",
+            ),
+        ),
+        ("Dropout to apply to the final", "dropout_p=self.dropout_prob"),
     ),
     Verdict(
         "design",
@@ -159,7 +226,9 @@ VERDICTS = (
         ("distances",),
         "The biases are added before the scores are divided by √D, in both paths, so "
         "that a token loses less by the same factor than Press et al. published. "
-        "Weights trained so need it so.",
+        "Models trained this way need it: an engine that divided the scores alone "
+        "[wrote other texts](https://github.com/NVIDIA/TensorRT-Model-Connect/pull/32) "
+        "with Falcon's weights, until it was mended in 2026.",
         "transformers/models/falcon/modeling_falcon.py",
         (
             (
@@ -167,14 +236,15 @@ VERDICTS = (
                 "= attention_scores + math.sqrt(self.head_dim) * alibi.",
             ),
         ),
+        ("alibi / math.sqrt(",),
     ),
     Verdict(
         "design",
         ("x-transformers, grouped",),
         ("heads",),
         "`(r kvh)` shares keys in turns: of four query heads, 0 and 2 have the first "
-        "key head, 1 and 3 the second. In Llama it is 0 and 1. The layer itself is as "
-        "good; weights from the one kind don't fit the other.",
+        "key head, 1 and 3 the second. In Llama, 0 and 1 have the first. The layer "
+        "itself is as good; weights from the one kind don't fit the other.",
         "x_transformers/attend.py",
         (("-> b (r kvh) n d", "-> b (kvh r) n d"),),
     ),

@@ -99,7 +99,8 @@ def audit(
         d_in: width of a token.
         context_length: T, the longest sequence it takes.
         causal: whether no row may depend on later tokens.
-        window: W, where row t sees tokens t - W + 1 to t and no older ones.
+        window: W, where row t sees tokens t - W + 1 to t and no older ones; with
+            ``causal=False`` as many ahead, too, to t + W - 1.
         positions: whether the order of tokens may matter. "rotary" (queries and keys
             turn with their positions), "alibi" (the published linear biases) and
             "relative" (scores depend on what two tokens are and how far apart) say
@@ -116,7 +117,7 @@ def audit(
         compiled: also run the layer under ``torch.compile``, which takes seconds.
         make: a function without arguments that makes another such module with other
             initial weights; the state dict is then loaded into that.
-        seconds: how long one check may take.
+        seconds: how long one check may take; 10 unless you say.
 
     Returns:
         found: an Audit; ``found.ok`` says whether no check fails.
@@ -124,8 +125,8 @@ def audit(
     Raises:
         ValueError: sizes that aren't whole numbers of at least 1, switches that aren't
             True or False, a probability out of [0, 1), a scale or seconds that are no
-            number above 0, unknown positions, a window without ``causal``, or a
-            ``padding``, ``step`` or ``make`` that can't be called.
+            number above 0, unknown positions, or a ``padding``, ``step`` or ``make``
+            that can't be called.
 
     Source: the exhibits of the book's bug museum, one check for each mistake that a
     layer can make.
@@ -169,8 +170,6 @@ def _require(d_in: int, context_length: int, declared: Declared) -> None:
     for name in ("num_heads", "num_kv_heads", "window"):
         if (value := getattr(declared, name)) is not None:
             validation.require_integers(**{name: value})
-    if declared.window is not None and not declared.causal:
-        raise ValueError("window looks back only: it needs causal=True")
     if declared.dropout is not None:
         validation.require_probability("dropout", declared.dropout)
     if declared.scale is not None and not (

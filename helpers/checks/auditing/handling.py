@@ -158,9 +158,20 @@ def large_inputs(subject: Subject) -> Result:
             change, small = largest_change(before[:, :cut], after[:, :cut])
             if not small:
                 moved = f"tokens {cut} on move an earlier row by {number(change)}"
-                return fails(f"all tokens times 1000: {moved}")
+                hint = _mask_is_weak(subject, cut)
+                return fails(f"all tokens times 1000: {moved}{hint}")
     leaks = ", and no later token shows" if subject.causal and subject.T > 1 else ""
     return passes(f"tokens times 1000: all numbers are finite{leaks}")
+
+
+def _mask_is_weak(subject: Subject, cut: int) -> str:
+    """What to ask where a mask holds at the usual size, and not at a thousand times."""
+    module, x = subject.copy(), subject.x()
+    other = torch.cat([x[:, :cut], subject.x(seed=1)[:, cut:]], dim=1)
+    before, after = context_of(module, x), context_of(module, other)
+    if not largest_change(before[:, :cut], after[:, :cut])[1]:
+        return ""
+    return "; is the mask a finite number, such as -10,000, or laid behind softmax?"
 
 
 def _broken(context: Tensor) -> int:

@@ -68,7 +68,7 @@ def later_tokens_slope(subject: Subject) -> Result:
 
 
 def all_tokens_reached(subject: Subject) -> Result:
-    """Each row depends on every token that it may see, and on no older one.
+    """Each row depends on every token that it may see, and on none beyond a window.
 
     Each head must give each of these some weight, its own token among them.
     """
@@ -77,13 +77,17 @@ def all_tokens_reached(subject: Subject) -> Result:
         reached, allowed = slopes.cpu() != 0, may_see[t]
         asked += int(allowed.sum())
         missing += [(t, s) for s in (allowed & ~reached).nonzero().flatten().tolist()]
-        older = (reached & ~allowed)[: t + 1].nonzero().flatten().tolist()
-        if older:
-            return fails(f"row {t} reads token {older[0]}, which is behind the window")
+        beyond = reached & ~allowed
+        if subject.causal:  # what is ahead is the business of "future slopes"
+            beyond = beyond[: t + 1]
+        if beyond.any():
+            s = int(beyond.nonzero()[0])
+            where = "behind" if s < t else "beyond"
+            return fails(f"row {t} reads token {s}, which is {where} the window")
     if missing:
         t, s = missing[-1] if subject.causal else missing[0]
         count = f"{len(missing)} of {asked} slopes are 0"
-        window = subject.causal and subject.declared.window is None and s < t
+        window = subject.declared.window is None and (s < t or not subject.causal)
         more = "; is there a window to declare?" if window else ""
         return fails(f"row {t} doesn't depend on token {s}: {count}{more}")
     inside = inside_of(subject)
@@ -163,7 +167,9 @@ def order_of_tokens(subject: Subject) -> Result:
     """Without positions, the order of the tokens that a row sees changes nothing."""
     if subject.declared.positions:
         return skip(f"positions={subject.declared.positions!r}")
-    known = subject.T - 1 if subject.causal else subject.T
+    # Behind a window, too, it is the last row alone that sees all that is shuffled.
+    last_row = subject.causal or subject.declared.window is not None
+    known = subject.T - 1 if last_row else subject.T
     first = max(0, subject.T - (subject.declared.window or subject.T))
     if known - first < 2:
         return skip("too few tokens to swap")
@@ -171,7 +177,7 @@ def order_of_tokens(subject: Subject) -> Result:
     swapped = reversed(range(first, known))
     order = [*range(first), *swapped, *range(known, subject.T)]
     before, after = context_of(module, x), context_of(module, x[:, order])
-    if subject.causal:
+    if last_row:
         before, after = before[:, -1], after[:, -1]
         what = "the last row"
     else:

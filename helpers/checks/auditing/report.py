@@ -1,9 +1,10 @@
 """What an audit found: its rows, and the table that they make as text and as HTML."""
 
 import html
+import itertools
 import sys
 import textwrap
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -22,6 +23,11 @@ CELL = "text-align: left; vertical-align: top; padding: 0.2em 0.8em"
 CAPTION = f"{CELL}; caption-side: top; color: inherit"
 NAME = f"{CELL}; white-space: nowrap; font-weight: normal"
 FAILING = f"{CELL}; white-space: nowrap; border-left: 0.3em solid #D55E00"
+
+
+# Most lines compare calls of a layer: what differs from call to call fails them, too.
+FIRST = "eval repeats"
+LEAST_ALIKE = 3
 
 
 @dataclass(frozen=True)
@@ -145,14 +151,41 @@ class Audit:
         }
 
     def __str__(self) -> str:
-        return "\n".join([f"audit of {self.name}", *map(str, self.rows), self._total()])
+        return self._text(self._shown())
 
-    def _total(self) -> str:
-        return ", ".join(f"{count} {word}" for word, count in self.counts.items())
+    def failures(self) -> str:
+        """The table's rows that fail, and how many others there are."""
+        return self._text(row for row in self.rows if row.result == FAILS)
+
+    def _text(self, rows: Iterable[Row]) -> str:
+        return "\n".join([f"audit of {self.name}", *map(str, rows), *self._last()])
+
+    def _shown(self) -> list[Row]:
+        """The rows; where all the last ones weren't asked for one reason, they are one.
+
+        So an error at the first line stands alone, not above 29 times the same words.
+        """
+        last = self.rows[-1:]
+        alike = itertools.takewhile(
+            lambda row: (row.result, row.reason) == (SKIPPED, last[0].reason),
+            reversed(self.rows),
+        )
+        count = sum(1 for _ in alike)
+        if count < LEAST_ALIKE:
+            return list(self.rows)
+        others = Row(f"{count} other lines", SKIPPED, last[0].reason)
+        return [*self.rows[:-count], others]
+
+    def _last(self) -> list[str]:
+        """The number of rows of each kind, and what to mend before all else."""
+        total = ", ".join(f"{count} {word}" for word, count in self.counts.items())
+        if FIRST not in self.failed or len(self.failed) == 1:
+            return [total]
+        return [total, f'mend "{FIRST}" first: other lines compare calls']
 
     def html(self) -> str:
         """The table as HTML, for a page or a report; it needs no style sheet."""
-        caption = html.escape(f"audit of {self.name}: {self._total()}")
+        caption = html.escape(f"audit of {self.name}: {'; '.join(self._last())}")
         heads = "".join(
             f'<th scope="col" style="{CELL}">{name}</th>'
             for name in ("check", "result", "reason")
@@ -161,7 +194,7 @@ class Audit:
             f'<table class="audit" style="{TABLE}">'
             f'<caption style="{CAPTION}">{caption}</caption>'
             f"<thead><tr>{heads}</tr></thead>"
-            f"<tbody>{''.join(row.html() for row in self.rows)}</tbody></table>"
+            f"<tbody>{''.join(row.html() for row in self._shown())}</tbody></table>"
         )
 
     def _repr_html_(self) -> str:

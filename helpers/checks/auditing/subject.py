@@ -81,8 +81,9 @@ class Subject:
         mask = torch.ones(T, T, dtype=torch.bool)
         if self.causal:
             mask = mask.tril()
-        if self.declared.window is not None:
-            mask = mask.triu(1 - self.declared.window)
+        if self.declared.window is not None:  # without causal, it reaches ahead, too
+            W = self.declared.window
+            mask = mask.triu(1 - W).tril(W - 1)
         return mask
 
     def copy(self) -> nn.Module:
