@@ -1,5 +1,6 @@
 """Where a result differs from the expected one, and in what."""
 
+import dataclasses
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -8,6 +9,8 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
+
+from helpers.checks.calling import Outcome
 
 ABSOLUTE, RELATIVE = 1e-5, 1e-4
 MOST_SHOWN = 20
@@ -142,6 +145,39 @@ def agree(yours: Tensor, expected: Tensor) -> Tensor:
     return torch.where(expected.isfinite(), near, (yours == expected) | both_nan)
 
 
+def failure_of(
+    right: Outcome, outcome: Outcome, names: list[str]
+) -> Difference | BaseException | None:
+    """A Difference, the outcome's error, or None where all is well."""
+    if outcome.error is not None:
+        return outcome.error
+    expected, yours = (name_parts(one.value, names) for one in (right, outcome))
+    if yours is outcome.value:
+        expected = right.value  # a tuple, where the parts' names would be a dict
+    found = difference(expected, yours)
+    if found is None:
+        return None
+    return dataclasses.replace(found, expected=_copied(found.expected))
+
+
+def _copied(value: Any) -> Any:
+    """What a caller may change, while the check remembers what it was."""
+    if isinstance(value, Tensor):
+        return value.clone()
+    if isinstance(value, dict):
+        return {name: _copied(one) for name, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(_copied, value))
+    return value
+
+
+def alike(mistaken: Outcome, outcome: Outcome) -> bool:
+    """Whether a known mistake and the reader's function do the same."""
+    if mistaken.error is not None or outcome.error is not None:
+        return type(mistaken.error) is type(outcome.error)
+    return difference(mistaken.value, outcome.value) is None
+
+
 def describe(value: Any, index: tuple[int, ...] | None = None) -> str:
     """A value in a few lines: its numbers where they are few, else its shape.
 
@@ -205,7 +241,7 @@ def sort_of(value: Any) -> str:
     names = {
         "ndarray": "a NumPy array",
         "int": "a whole number",
-        "float": "a number with a point",
+        "float": "a float",
         "bool": "True or False",
         "str": "a text",
         "list": "a list",

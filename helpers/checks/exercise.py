@@ -8,17 +8,11 @@ from typing import Any
 
 import torch
 
-from helpers.checks import combining, repairing, signs, verdict
-from helpers.checks.calling import (
-    SECONDS,
-    Outcome,
-    call,
-    guarded,
-    plain_call,
-    quick_call,
-)
+from helpers.checks import verdict
+from helpers.checks.calling import SECONDS, Outcome, call, plain_call
 from helpers.checks.cases import Case, Mistake
-from helpers.checks.comparing import Difference, difference, name_parts
+from helpers.checks.comparing import failure_of
+from helpers.checks.diagnosis import Diagnosis
 from helpers.checks.stubs import forgets_return, is_a_stub
 
 DOCUMENTATION = """Check ``{stub}``.
@@ -29,9 +23,6 @@ Args:
 Returns:
     verdict: a Verdict.
 """
-
-
-Failed = tuple[Case, Outcome, Difference | BaseException]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -149,223 +140,25 @@ class Exercise:
     def _judge(
         self, title: str, attempt: Any, outcomes: list[Outcome], seconds: float
     ) -> verdict.Verdict:
-        cases, failures, first = self.inputs(), [], 0
-        for number, outcome in enumerate(outcomes):
-            right = self.outcome(self.reference, number)
-            failure = _failure(right, outcome, list(self.returns))
-            if failure is not None:
-                failures.append((cases[number], outcome, failure))
-                first = first if failures[1:] else number
+        cases = self.inputs()
+        rights = [self.outcome(self.reference, i) for i in range(len(cases))]
+        names = list(self.returns)
+        failures = {
+            number: failure
+            for number, outcome in enumerate(outcomes)
+            if (failure := failure_of(rights[number], outcome, names)) is not None
+        }
         if not failures:
             # One mistake can be made in several ways, each a Mistake of that name.
             known = len({mistake.name for mistake in self.mistakes})
             return verdict.right(self.name, title, cases, known, outcomes)
-        rights = [self.outcome(self.reference, i) for i in range(len(cases))]
-        found = self._recognised(outcomes)
-        if found is not None:
-            return self._wrong(title, failures, found)
-        # Two results of an odd kind or place can't be compared with each other.
-        odd = getattr(failures[0][2], "kind", "values") != "values"
-        kept = [] if odd else self._kept(attempt, outcomes, first, seconds)
-        repair = None if kept else self._repaired(attempt, outcomes, rights)
-        if repair is not None:
-            return self._wrong(title, failures, self._told(repair))
-        alone = self._of_arguments(outcomes)
-        if not alone and not self._besides(outcomes, rights, rights):
-            found = self._combined(outcomes, rights)
-            if found is not None:
-                return self._wrong(title, failures, found)
-        common = signs.signs(cases, outcomes, rights, list(self.returns))
-        told = tuple((kept + alone + common)[: signs.MOST_TOLD])
-        return self._wrong(title, failures, told)
-
-    def _wrong(
-        self,
-        title: str,
-        failures: Sequence[Failed],
-        found: Mistake | tuple[str, ...],
-    ) -> verdict.Verdict:
-        passed = len(self.inputs()) - len(failures)
-        return verdict.wrong(self.name, title, self.returns, failures, passed, found)
-
-    def _told(self, repair: repairing.Repair) -> Mistake | tuple[str, ...]:
-        """What a verdict says of a repair."""
-        changes = ", and ".join(repair.changes)
-        if repair.mistake is None and len(repair.changes) == 1:
-            return (f"Every result is right {changes}.",)
-        if repair.mistake is None:
-            return (f"Two changes make every result right: {changes}.",)
-        known = self.mistakes[repair.mistake]
-        why = (
-            f"{known.why} There is a second mistake: {changes}, only this one is left."
-        )
-        return dataclasses.replace(known, why=why)
-
-    def _repaired(
-        self, attempt: Any, outcomes: list[Outcome], rights: Sequence[Outcome]
-    ) -> repairing.Repair | None:
-        """What the reader's code would have to say for all results to be right."""
-
-        def known(number: int) -> list[Outcome]:
-            return [self.outcome(one.function, number) for one in self.mistakes]
-
-        def tried(changed: Any, number: int) -> Outcome:
-            arguments = self.inputs()[number].arguments
-            return quick_call(changed, arguments, run=self.run)
-
-        trial = repairing.Trial(tried, rights, outcomes, known, alike)
-        found: repairing.Repair | None = guarded(
-            lambda: repairing.repair(attempt, trial), repairing.SECONDS
-        )
-        return found
-
-    def _recognised(self, outcomes: list[Outcome]) -> Mistake | None:
-        if all(outcome.error is not None for outcome in outcomes):
-            return None  # any code that fails everywhere would look alike
-        for mistake in self.mistakes:
-            matches = (
-                alike(self.outcome(mistake.function, number), outcome)
-                for number, outcome in enumerate(outcomes)
-            )
-            if all(matches):
-                return mistake
-        return None
-
-    def _kept(
-        self, attempt: Any, outcomes: list[Outcome], number: int, seconds: float
-    ) -> list[str]:
-        """Whether a call leaves behind what changes a later call's result."""
-        arguments = self.inputs()[number].arguments
-        again = call(attempt, arguments, run=self.run, seconds=seconds)
-        if again.hung or alike(outcomes[number], again):
-            return []
-        return ["A second call with the same input gives something else."]
-
-    def _combined(
-        self, outcomes: list[Outcome], rights: Sequence[Outcome]
-    ) -> Mistake | None:
-        """A known mistake and one thing besides that explain all results together."""
-        numbers = range(len(outcomes))
-        for mistake in self.mistakes:
-            mistaken = [self.outcome(mistake.function, number) for number in numbers]
-            besides = self._besides(outcomes, mistaken, rights)
-            if besides is not None:
-                why = f"{mistake.why} Yours are the results of that mistake, {besides}."
-                return dataclasses.replace(mistake, why=why)
-        return self._of_mistake_and_arguments(outcomes, rights)
-
-    def _besides(
-        self,
-        outcomes: list[Outcome],
-        others: Sequence[Outcome],
-        rights: Sequence[Outcome],
-    ) -> str | None:
-        """One thing that makes these outcomes of the others, in words."""
-        names = list(self.returns)
-        return combining.besides(self.inputs(), outcomes, others, rights, names)
-
-    def _of_mistake_and_arguments(
-        self, outcomes: list[Outcome], rights: Sequence[Outcome]
-    ) -> Mistake | None:
-        """A known mistake made with changed arguments."""
-        wrong = [
-            number
-            for number, outcome in enumerate(outcomes)
-            if not alike(rights[number], outcome)
-        ]
-        for mistake in self.mistakes:
-            for change in combining.scales(self.inputs()):
-                if self._explained(
-                    mistake.function, change, outcomes
-                ) and self._each_counts(mistake, change, rights, wrong):
-                    why = f"{mistake.why} Another thing besides: {change.words}"
-                    return dataclasses.replace(mistake, why=why)
-        return None
-
-    def _of_arguments(self, outcomes: list[Outcome]) -> list[str]:
-        """What may have happened to an argument, where that explains all results."""
-        for change in combining.of_arguments(self.inputs()):
-            if self._explained(self.reference, change, outcomes):
-                return [change.words]
-        return []
-
-    def _explained(
-        self,
-        function: Callable[..., Any],
-        change: combining.Change,
-        outcomes: list[Outcome],
-    ) -> bool:
-        """Whether a function of changed arguments gives all these results."""
-        if any(outcome.error is not None for outcome in outcomes):
-            return False
-        # The larger inputs tell more: what doesn't fit is found out soonest.
-        return all(
-            alike(self._changed(function, change, number), outcome)
-            for number, outcome in reversed([*enumerate(outcomes)])
-        )
-
-    def _changed(
-        self, function: Callable[..., Any], change: combining.Change, number: int
-    ) -> Outcome:
-        """What a function does on changed arguments."""
-        case = self.inputs()[number]
-        return call(function, change.function(case, case.arguments), run=self.run)
-
-    def _each_counts(
-        self,
-        mistake: Mistake,
-        change: combining.Change,
-        rights: Sequence[Outcome],
-        wrong: Sequence[int],
-    ) -> bool:
-        """Whether a mistake and a change are two things, of which none undoes any."""
-        numbers = range(len(rights))
-        by_mistake = {
-            number
-            for number in numbers
-            if not alike(rights[number], self.outcome(mistake.function, number))
-        }
-        by_change = {
-            number
-            for number in numbers
-            if not alike(rights[number], self._changed(self.reference, change, number))
-        }
-        return len(by_change) > 1 and by_mistake | by_change <= {*wrong}
+        diagnosis = Diagnosis(self, attempt, outcomes, rights, failures)
+        found = diagnosis.found(seconds)
+        shown = [(cases[i], outcomes[i], one) for i, one in failures.items()]
+        passed = len(cases) - len(failures)
+        return verdict.wrong(self.name, title, self.returns, shown, passed, found)
 
 
 def _defaults() -> tuple[torch.dtype, torch.device]:
     """What a reader may set for all new tensors, a check's inputs among them."""
     return torch.get_default_dtype(), torch.get_default_device()
-
-
-def _failure(
-    right: Outcome, outcome: Outcome, names: list[str]
-) -> Difference | BaseException | None:
-    """A Difference, the outcome's error, or None where all is well."""
-    if outcome.error is not None:
-        return outcome.error
-    expected, yours = (name_parts(one.value, names) for one in (right, outcome))
-    if yours is outcome.value:
-        expected = right.value  # a tuple, where the parts' names would be a dict
-    found = difference(expected, yours)
-    if found is None:
-        return None
-    return dataclasses.replace(found, expected=_copied(found.expected))
-
-
-def _copied(value: Any) -> Any:
-    """What a caller may change, while the check remembers what it was."""
-    if isinstance(value, torch.Tensor):
-        return value.clone()
-    if isinstance(value, dict):
-        return {name: _copied(one) for name, one in value.items()}
-    if isinstance(value, (list, tuple)):
-        return type(value)(map(_copied, value))
-    return value
-
-
-def alike(mistaken: Outcome, outcome: Outcome) -> bool:
-    """Whether a known mistake and the reader's function do the same."""
-    if mistaken.error is not None or outcome.error is not None:
-        return type(mistaken.error) is type(outcome.error)
-    return difference(mistaken.value, outcome.value) is None

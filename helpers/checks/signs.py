@@ -21,6 +21,7 @@ from helpers.checks.sizes import AXES, sizes_of
 
 MOST_TOLD = 3
 LARGE = 50.0  # exp of a few of these leaves float32
+FEW = 0.1  # zeros, as a share, that may be numbers like others
 NEAR = 0.03  # how far a rounded or padded number may be off, as a share
 MOST_TIMES = 20  # an argument that a count is off by
 ENOUGH = 6  # inputs, for a feature that few of them may share by chance
@@ -149,9 +150,9 @@ def _of_parts(
     properties = any(isinstance(right, dict) for *_, right in values)
     if properties and raised:
         return  # what went wrong first is the error
-    if properties:  # what must hold of a result, and not the result
+    if properties and len(wrong) > 1:  # what must hold of a result, and not the result
         yield f"Wrong: {', '.join(wrong)}."
-    elif good and wrong and not _any_would_do(named, good):
+    if not properties and good and wrong and not _any_would_do(named, good):
         yield f"Right: {', '.join(good)}. Wrong: {', '.join(wrong)}."
     if properties:
         wrong = [part for part in wrong if isinstance(named[0][2][part], Tensor)]
@@ -418,7 +419,8 @@ def _infinite_facts(yours: Tensor, right: Tensor) -> Iterator[str]:
         yield f"Every number is {what}."
     elif not _wrong(yours.where(~bad, 0), right.where(~bad, 0)).any():
         yield f"Some numbers are {what}; all others are right."
-    yield f"{what[0].upper()}{what[1:]} comes out where a number must."
+    else:
+        yield f"{what[0].upper()}{what[1:]} comes out where a number must."
 
 
 def _same_numbers(yours: Tensor, right: Tensor) -> Iterator[str]:
@@ -550,7 +552,7 @@ def _row_sums(yours: Tensor) -> Iterator[str]:
 def _zeros(yours: Tensor, right: Tensor) -> Iterator[str]:
     """What must be 0, and isn't; what must not, and is."""
     hidden, shown = right == 0, right.abs() > 1e-4
-    if bool(hidden.any()) and bool(shown.any()):
+    if hidden.sum() > max(1, FEW * right.numel()) and bool(shown.any()):
         left = yours[hidden].abs()
         if bool((left > 0).any()):
             if float(left.max()) < 0.01:
@@ -640,11 +642,9 @@ def _features(case: Case) -> Iterator[str]:
     """What is special about an input, in words that follow "where"."""
     tensors = {n: v for n, v in case.arguments.items() if isinstance(v, Tensor)}
     for name, value in tensors.items():
-        if value.is_floating_point() and value.numel():
-            if float(value.detach().abs().max()) > LARGE:
-                yield f"{name} has large numbers"
-            if bool((value < 0).any()):
-                yield f"{name} has negative numbers"
+        yield f"{name} is empty" if not value.numel() else f"{name} isn't empty"
+        if value.is_floating_point() and bool((value.detach().abs() > LARGE).any()):
+            yield f"{name} has large numbers"
     sequences = {n: v for n, v in tensors.items() if not n.startswith("W_")}
     for (one, a), (other, b) in itertools.combinations(sequences.items(), 2):
         if a.dim() > 1 and b.dim() > 1:

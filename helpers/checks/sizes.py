@@ -18,12 +18,11 @@ def sizes_of(case: Case) -> Iterator[tuple[str, float]]:
     for name, value in case.arguments.items():
         if isinstance(value, Tensor):
             for axis in range(-1, -value.dim() - 1, -1):
-                place = AXES.get(axis, "the first axis")
-                yield f"the length of {place} of {name}", value.shape[axis]
+                yield f"{name}.shape[{axis}]", value.shape[axis]
             if value.dim() != 1:
                 yield f"how many numbers {name} has", value.numel()
         elif isinstance(value, (int, float)) and not isinstance(value, bool):
             yield name, value
             yield f"1 - {name}", 1 - value
         elif isinstance(value, (str, list, tuple)):
-            yield f"the length of {name}", len(value)
+            yield f"len({name})", len(value)

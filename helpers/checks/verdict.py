@@ -202,6 +202,8 @@ def _what(found: Difference, returns: dict[str, str]) -> str:
         )
     if isinstance(found.expected, str):
         return f"{part}something else was expected."
+    if isinstance(found.expected, bool) and found.part:  # the part is a claim
+        return f"{part}{found.yours} came, {found.expected} was expected."
     return f"{part}the values are wrong."
 
 

@@ -423,7 +423,7 @@ WRONG = [
     (times_longest, "gradients multiplied by longest"),
     (always_times_longest, "gradients multiplied by longest"),
     (a_whole_factor, "gradients that are dropped where they are too long"),
-    (whole_numbers, "a division that cuts off what stands behind the point"),
+    (whole_numbers, "a division that cuts off what comes after the point"),
     (assigned_to_the_variable, "a function that clips nothing"),
     (to_one_and_back, "a clip that fails where nothing is to be learned"),
     (in_one_piece, None),

@@ -168,7 +168,7 @@ WRONG = [
     (batch_in_order, "the same windows at each call"),
     (batch_by_permutation, "starts drawn without replacement"),
     (batch_in_pieces, "windows laid side by side"),
-    (batch_of_neighbours, "windows one behind the other"),
+    (batch_of_neighbours, "windows one after the other"),
     (batch_of_twins, None),
     (batch_without_an_axis, None),
 ]

@@ -136,6 +136,6 @@ WRONG = [
     (old_path, "a block that adds the MLP's output to the block's input"),
     (result_dropped, "a block without attention"),
     (other_order, "a block whose MLP comes first"),
-    (norms_around_the_layers, "a block whose norms stand behind its layers"),
+    (norms_around_the_layers, "a block whose norms come after its layers"),
     (norms_exchanged, None),
 ]

@@ -12,7 +12,8 @@ import torch
 
 from helpers import checks
 from helpers.checks.calling import Outcome, call, plain_call
-from helpers.checks.exercise import Exercise, alike
+from helpers.checks.comparing import alike
+from helpers.checks.exercise import Exercise
 from helpers.checks.exercises import NAMES
 from tests import ROOT
 from tests.solutions import RIGHT, WRONG

@@ -11,9 +11,9 @@ import torch
 
 from helpers import checks
 from helpers.checks.calling import guarded, quick_call
-from helpers.checks.exercise import alike
+from helpers.checks.comparing import alike
 from helpers.checks.repairing import Trial, repair, source
-from helpers.checks.repairing.edits import other_edits, plain_edits
+from helpers.checks.repairing.edits import added_edits, name_edits, plain_edits
 
 NUMBER = itertools.count()
 
@@ -125,7 +125,7 @@ def softmax(x):
             "y = x * 2\nx = x + 1\nreturn y",
             lambda x: (x + 1) * 2,
             TABLES,
-            "with `x = x + 1` before `y = x * 2`",
+            "with line 3, `x = x + 1`, moved up before line 2",
         ),
         (
             "size = x.shape[0]\nother = x.shape[-1]\nreturn x / size",
@@ -187,16 +187,18 @@ def test_two_changes():
 
 
 def test_a_change_that_leaves_a_known_mistake():
-    attempt = written("def answer(x):\n    return x.softmax(0)")
-    shifted = [(x + 1e-2,) for (x,) in TABLES]
+    attempt = written("def answer(x):\n    return x.exp().flip(-1), x")
     told = found(
         attempt,
-        lambda x: (x / 1.05).softmax(-1) + 0,
-        *shifted,
-        known=[lambda x: x * 7, lambda x: x.softmax(-1)],
+        lambda x: (x, x.exp() + 0.01),
+        *TABLES,
+        known=[lambda x: (x * 7, x), lambda x: (x, x.exp().flip(-1))],
     )
     assert told.mistake == 1
-    assert "`return x.softmax(-1)`" in told.changes[0]
+    assert told.changes == (
+        "with `return (x, x.exp().flip(-1))` in place of "
+        "`return (x.exp().flip(-1), x)` (line 2)",
+    )
 
 
 def test_what_is_right_on_some_inputs_only_is_no_repair():
@@ -293,7 +295,7 @@ def test_every_change_is_taken_back_and_none_changes_nothing():
     code = source.read(written(BUSY))
     before = ast.unparse(code.definition)
     seen = set()
-    for edits in (plain_edits, other_edits):
+    for edits in (plain_edits, name_edits, added_edits):
         for edit in edits(code.definition):
             with edit.made():
                 ast.fix_missing_locations(code.definition)
@@ -365,7 +367,7 @@ def test_a_check_says_what_would_be_right():
     )
     verdict = checks.EXERCISES["scaled_weights"].examine(attempt)
     assert verdict.signs == (
-        "Every result is right with `return scores.softmax(-1)` in place of "
+        "Every result would be right with `return scores.softmax(-1)` in place of "
         "`return scores.clamp(-30, 30).softmax(-1)` (line 4).",
     )
     assert "in place of" in verdict.text

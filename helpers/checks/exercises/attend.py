@@ -137,5 +137,17 @@ EXERCISE = Exercise(
             "Both results are right. This task wants the context first, then the "
             "weights.",
         ),
+        Mistake(
+            "scores divided by their sum",
+            lambda q, k, v: averaged(q @ k.T / (q @ k.T).sum(-1, keepdim=True), v),
+            "Negative scores give negative weights, and a sum near 0 gives huge ones. "
+            "Softmax takes the exponential first, which makes every score positive.",
+        ),
+        Mistake(
+            "scores that measure distances",
+            lambda q, k, v: _by_scores(-(torch.cdist(q, k) ** 2), v),
+            "Minus the squared distance isn't the dot product: it prefers short keys, "
+            "since each key's own length counts against it.",
+        ),
     ),
 )

@@ -61,7 +61,7 @@ EXERCISE = Exercise(
         Mistake(
             "a block without the output projection",
             _total(matrices=11, vectors=9),
-            "Behind the heads stands one more linear layer, out_proj, from C to C.",
+            "After the heads comes one more linear layer, out_proj, from C to C.",
         ),
         Mistake(
             "a block whose output projection has no bias",

@@ -164,5 +164,19 @@ EXERCISE = Exercise(
             lambda scores: scores.masked_fill(~_lower(scores), -math.inf),
             "The scores are masked rightly; softmax is missing.",
         ),
+        Mistake(
+            "a mask that hides each token from itself",
+            lambda scores: _masked_softmax(scores, _lower(scores, -1)).nan_to_num(),
+            "The diagonal is no future. Without it, row 0 is softmax of nothing, which "
+            "you have replaced by zeros: the first token needs weight 1 on itself.",
+        ),
+        Mistake(
+            "exponentials without a maximum, masked and divided",
+            lambda scores: (
+                scores.exp().tril() / scores.exp().tril().sum(-1, keepdim=True)
+            ),
+            "That is softmax by hand, and right for small scores. exp(89) is infinite, "
+            "and exp(-104) is 0: subtract each row's largest visible score first.",
+        ),
     ),
 )

@@ -23,7 +23,12 @@ def _tables():
         Case(name, {"inputs": torch.tensor(table)}) for name, table in tables.items()
     ]
     words = torch.rand(7, 3, generator=generator)
-    return [*cases, Case("seven words of three numbers", {"inputs": words})]
+    wide = torch.rand(3, 6, generator=generator)
+    return [
+        *cases,
+        Case("three words of six numbers", {"inputs": wide}),
+        Case("seven words of three numbers", {"inputs": words}),
+    ]
 
 
 def averaged(weights, values):

@@ -55,7 +55,7 @@ EXERCISE = Exercise(
         Mistake(
             "a count without the output projection",
             lambda d_in, d_out, H, qkv_bias: _projections(d_in, d_out, qkv_bias),
-            "Behind the merged heads comes out_proj, a linear layer from d_out to "
+            "After the merged heads comes out_proj, a linear layer from d_out to "
             "d_out, with a bias.",
         ),
         Mistake(
@@ -131,6 +131,14 @@ EXERCISE = Exercise(
                 (d_in + qkv_bias) * d_out + d_out**2 + d_out
             ),
             "Queries, keys and values have a matrix each.",
+        ),
+        Mistake(
+            "a count in which each head is as wide as the whole layer",
+            lambda d_in, d_out, H, qkv_bias: (
+                _projections(d_in, H * d_out, qkv_bias) + (H * d_out) ** 2 + H * d_out
+            ),
+            "d_out is the width of all heads together: each has d_out / num_heads of "
+            "it, so num_heads has no part in the count.",
         ),
     ),
 )

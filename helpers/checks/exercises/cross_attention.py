@@ -91,6 +91,10 @@ def _unprojected(x, memory, W_query, W_key, W_value):
     return _attend(x @ W_query, memory @ W_key, memory)
 
 
+def _keys_averaged(x, memory, W_query, W_key, W_value):
+    return _attend(x @ W_query, memory @ W_key, memory @ W_key)
+
+
 def _reshaped(x, memory, W_query, W_key, W_value):
     parts = x @ W_query, memory @ W_key, memory @ W_value
     return _attend(*parts, turn=reshaped)
@@ -214,6 +218,12 @@ EXERCISE = Exercise(
             _unprojected,
             "The weights are right, but they average the rows of the memory. The "
             "values are these rows times W_value.",
+        ),
+        Mistake(
+            "an average of the keys",
+            _keys_averaged,
+            "Keys decide how much of each value is taken. What is taken are the "
+            "values, the memory times W_value.",
         ),
     ),
 )

@@ -210,5 +210,11 @@ EXERCISE = Exercise(
             )
             for logs in (_by_exponentials, _by_a_sum_of_exponentials)
         ),
+        Mistake(
+            "the loss of the best guess, whatever the target is",
+            lambda logits, targets: -logits.log_softmax(-1).amax(-1).mean(),
+            "The targets have no part in yours. Each position's loss is minus the "
+            "logarithm of the probability of the character that came.",
+        ),
     ),
 )

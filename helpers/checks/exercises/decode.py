@@ -17,6 +17,7 @@ def _id_lists():
         Case("two words", {"ids": [*hello, 1], "alphabet": HELLO}),
         Case("spaces at both ends", {"ids": [0, 3, 2, 0], "alphabet": HELLO}),
         Case("an id one too large", {"ids": [*hello, 8], "alphabet": HELLO}),
+        Case("an id far too large", {"ids": [1, 40, 2], "alphabet": HELLO}),
         Case("a negative id", {"ids": [*hello, -4], "alphabet": HELLO}),
     ]
 
@@ -77,7 +78,7 @@ _WRONG_TEXTS = (
     Mistake(
         "a decoder that writes the text backwards",
         lambda ids, alphabet: _plain(ids[::-1], alphabet),
-        "A new character goes behind the text so far, not in front of it.",
+        "A new character goes after the text so far, not in front of it.",
     ),
     Mistake(
         "a decoder that sorts the alphabet first",

@@ -81,7 +81,7 @@ EXERCISE = Exercise(
     asks=(
         "a function of (N,) ids, two numbers and a ``torch.Generator`` on the CPU that "
         "returns the inputs (B, T), windows which begin anywhere in the text, and the "
-        "targets (B, T), each the id behind its input in the text."
+        "targets (B, T), each the id after its input in the text."
     ),
     returns={"inputs": "(B, T)", "targets": "(B, T)"},
     reference=_right,
@@ -109,7 +109,7 @@ EXERCISE = Exercise(
             "targets rolled around within the window",
             _rolled,
             "All but the last are right. The last target is the window's first id; it "
-            "must be the id behind the window, which only the text knows.",
+            "must be the id after the window, which only the text knows.",
         ),
         Mistake(
             "a last window that is never drawn",
@@ -130,7 +130,7 @@ EXERCISE = Exercise(
             "rows than from one. Draw a start for each row.",
         ),
         Mistake(
-            "windows one behind the other",
+            "windows one after the other",
             _consecutive,
             "Only the first row's start is drawn, and the others follow from it: "
             "neighbouring rows hold nearly the same ids. Draw a start for each row.",

@@ -237,5 +237,12 @@ EXERCISE = Exercise(
             "Dropout divides by 1 - p and doesn't look at the row's sum. A row that "
             "lost everything has the sum 0, and 0 / 0 is not a number.",
         ),
+        Mistake(
+            "dropout that makes each row sum to 1 again",
+            _only_training(
+                lambda weights, p: F.normalize(_unscaled(weights, p), p=1, dim=-1)
+            ),
+            "Dropout divides by 1 - p and doesn't look at what is left of the row.",
+        ),
     ),
 )

@@ -165,7 +165,7 @@ EXERCISE = Exercise(
         Mistake(
             "a mask for an empty cache only",
             _with_mask(_where_empty),
-            "Behind a cache, too, a new token may not see the new ones after it: row 0 "
+            "After a cache, too, a new token may not see the new ones after it: row 0 "
             "of the mask is open up to key S - T.",
         ),
         Mistake(

@@ -119,7 +119,7 @@ EXERCISE = Exercise(
         Mistake(
             "a schedule that divides by //",
             in_two_parts(lambda step, warmup: step // warmup, lambda *_: 1.0),
-            "// cuts off what stands behind the point, so your shares are 0 or 1, and "
+            "// cuts off what comes after the point, so your shares are 0 or 1, and "
             "x is always 0. Divide by /.",
         ),
         *(

@@ -65,7 +65,7 @@ EXERCISE = Exercise(
         Mistake(
             "a transpose of tokens and features",
             _merged_from(lambda heads: heads.transpose(2, 3)),
-            "The axes are (B, H, T, D). The heads have to stand behind the tokens, so "
+            "The axes are (B, H, T, D). The heads have to come after the tokens, so "
             "axes 1 and 2 change places; the features stay last.",
         ),
         Mistake(

@@ -92,7 +92,7 @@ EXERCISE = Exercise(
         Mistake(
             "a mask with the padding in front",
             lambda lengths, S: _keys(S) >= S - lengths[:, None, None],
-            "Here the padding stands behind the text.",
+            "Here the padding comes after the text.",
         ),
         Mistake(
             "one mask for all sequences",

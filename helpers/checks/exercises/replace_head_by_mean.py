@@ -204,7 +204,7 @@ EXERCISE = Exercise(
         Mistake("the mean put into the head before", _mean_in_another, FROM_0),
         Mistake("the mean of the head before", _mean_of_another, FROM_0),
         Mistake(
-            "the head moved behind the others",
+            "the head moved after the others",
             _moved_to_the_end,
             "The heads must keep their order: the output projection tells them apart "
             "by their places.",

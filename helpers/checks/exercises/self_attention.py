@@ -136,7 +136,8 @@ EXERCISE = Exercise(
         Mistake(
             "scores divided by d_out itself",
             lambda x, q, k, v: _projected(x, (q, k, v), lambda d_in, d_out: d_out),
-            "The square root is missing.",
+            "The square root is missing, or is taken twice: where queries and keys are "
+            "both divided by it, the scores are divided by d_out.",
         ),
         Mistake(
             "weights divided by the square root of d_out after softmax",

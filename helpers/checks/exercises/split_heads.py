@@ -107,5 +107,14 @@ EXERCISE = Exercise(
             "Each head gets its own D of the C features, and together they hold each "
             "feature once. Yours repeats all C for each head.",
         ),
+        Mistake(
+            "heads that overlap",
+            lambda x, num_heads: torch.stack(
+                [x[..., h : h + x.shape[-1] // num_heads] for h in range(num_heads)],
+                1,
+            ),
+            "Head h begins at feature h times D, not at feature h: neighbouring heads "
+            "would share all features but one.",
+        ),
     ),
 )

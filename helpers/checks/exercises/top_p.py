@@ -178,7 +178,7 @@ EXERCISE = Exercise(
             "top-p that keeps one character too many",
             _one_more,
             "The character that crosses p is the last to be kept. Yours keeps the one "
-            "behind it, too.",
+            "after it, too.",
         ),
         Mistake(
             "sums over characters that were not sorted",

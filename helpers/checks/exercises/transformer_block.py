@@ -131,7 +131,7 @@ EXERCISE = Exercise(
             "Yours norms the path itself, as Vaswani et al. did.",
         ),
         Mistake(
-            "a block whose norms stand behind its layers",
+            "a block whose norms come after its layers",
             _late_norms,
             "Yours norms what attention and the MLP give. Here a norm stands before "
             "each of them: layer(norm(x)), not norm(layer(x)).",

@@ -39,6 +39,7 @@ def _layers():
 
 def _use_v1_from_v2(attempt, v2):
     """What the new layer is made of, and whether it does what v2 does, in words."""
+    given = copy.deepcopy(v2)  # what is copied must be what was handed over
     layer = attempted(attempt(v2))
     # A second layer of these widths must leave the first one as it is.
     others = {name: entries + 1 for name, entries in v2.state_dict().items()}
@@ -53,9 +54,9 @@ def _use_v1_from_v2(attempt, v2):
     shared = {*map(_memory, own.values())} & {*map(_memory, v2.parameters())}
     return {
         "layer": _listed(shapes),
-        **{role: f"{role} = {_origin(layer, role, v2)}" for role in ROLES},
+        **{role: f"{role} = {_origin(layer, role, given)}" for role in ROLES},
         "output": "v2's output"
-        if fits and _agrees(layer, v2, d_in)
+        if fits and _agrees(layer, given, d_in)
         else "another output",
         "training": "can be trained" if trained else "cannot be trained",
         "memory": "shares memory with v2" if shared else "has memory of its own",

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-MOST_SHOWN = 72  # letters of code in a verdict
+MOST_SHOWN = 72  # letters of code in a verdict, where more is shown than must be
+MOST_AT_ALL = 120
 SIMPLE = ast.Assign | ast.AugAssign | ast.Expr | ast.Return
 
 
@@ -22,6 +23,7 @@ class Edit:
         instead: the node that is shown after it; None where something is left out, and
             a text where it says itself what the change is.
         others: the same change at other places.
+        certain: whether it hardly ever helps by chance.
     """
 
     node: ast.AST
@@ -30,6 +32,7 @@ class Edit:
     shown: ast.AST
     instead: ast.AST | str | None
     others: tuple["Edit", ...] = ()
+    certain: bool = False
 
     @property
     def line(self) -> int:
@@ -127,7 +130,7 @@ def places(definition: ast.AST) -> Iterator[Place]:
 def text_of(node: ast.AST) -> str:
     """Code in one line, cut where it is long; of a block, its first line."""
     text = ast.unparse(node).split("\n")[0]
-    return text if len(text) <= MOST_SHOWN else f"{text[: MOST_SHOWN - 1]}…"
+    return text if len(text) <= MOST_AT_ALL else f"{text[: MOST_AT_ALL - 1]}…"
 
 
 def _is_short(node: ast.AST, longer: int = 0) -> bool:

@@ -7,15 +7,16 @@ number, sign or name; then what is put in.
 import ast
 import dataclasses
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from helpers.checks.repairing import exchanged, left_out, put_in
 from helpers.checks.repairing.edit import Edit, Place, places
 
-FAMILIES = (
-    *(exchanged.comparisons, exchanged.operators, exchanged.numbers),
-    exchanged.functions,
+CERTAIN = (
+    *(left_out.operations, exchanged.arguments),
+    *(exchanged.comparisons, exchanged.operators),
 )
+LIKE = (exchanged.numbers, exchanged.functions)
 ADDED = (put_in.steps, put_in.lower_exponents, put_in.hiding, put_in.functions)
 
 
@@ -31,38 +32,47 @@ def plain_edits(definition: ast.AST) -> Iterator[Edit]:
         yield from left_out.conditions(place)
     for block in blocks:
         yield from left_out.statements(block)
-    for family in (left_out.operations, exchanged.arguments):
-        for place in found:
-            yield from family(place)
-    for family in FAMILIES:
+    for family in CERTAIN:
+        yield from _certain(family, found)
+    for family in LIKE:
         for place in found:
             yield from family(place)
     for block in blocks:
         yield from left_out.orders(block)
 
 
-def other_edits(definition: ast.AST, *, few: bool = False) -> Iterator[Edit]:
-    """Other names, and what is put in.
-
-    Args:
-        definition: as for ``plain_edits``.
-        few: whether to leave out code from another place, which takes most time.
-    """
+def name_edits(definition: ast.AST) -> Iterator[Edit]:
+    """Other names, and divisors made of them; arguments as for ``plain_edits``."""
     found = list(places(definition))
     own = exchanged.own_names(definition)
     attributes = exchanged.own_attributes(definition)
     for place in found:
         yield from exchanged.names(place, own, attributes)
+    yield from _exchanged_everywhere(found)
+    for place in found:
+        yield from put_in.divisors(place, own)
+        yield from put_in.scales(place, own)
+    yield from _everywhere(found, own, attributes)
+
+
+def added_edits(definition: ast.AST) -> Iterator[Edit]:
+    """What is put in; arguments as for ``plain_edits``."""
+    found = list(places(definition))
+    own = exchanged.own_names(definition)
     for family in ADDED:
         for place in found:
             yield from family(place)
-    for place in found:
-        yield from put_in.divisors(place, own)
-    yield from _exchanged_everywhere(found)
-    yield from _everywhere(found, own, attributes)
-    fragments = [] if few else put_in.fragments(definition)
+    fragments = put_in.fragments(definition)
     for place in found:
         yield from put_in.from_elsewhere(place, own, fragments)
+
+
+def _certain(
+    family: Callable[[Place], Iterator[Edit]], found: list[Place]
+) -> Iterator[Edit]:
+    for place in found:
+        for edit in family(place):
+            yield dataclasses.replace(edit, certain=True)
 
 
 def _blocks(definition: ast.AST) -> list[ast.AST]:
@@ -111,11 +121,4 @@ def _everywhere(
             if len(same) > 1
         ]
         for first, *others in zip(*ways, strict=False):
-            after = first.value
-            if first.node is same[0].node:
-                after = first.node
-            elif same[0].index is not None:
-                after = after[same[0].index]
-            yield dataclasses.replace(
-                first, shown=same[0].node, instead=after, others=tuple(others)
-            )
+            yield dataclasses.replace(first, others=tuple(others))

@@ -77,7 +77,10 @@ def orders(block: ast.AST) -> Iterator[Edit]:
     for field, body in _bodies(block):
         for i, (first, second) in enumerate(itertools.pairwise(body)):
             turned = [*body[:i], second, first, *body[i + 2 :]]
-            words = f"with `{text_of(second)}` before `{text_of(first)}`"
+            words = (
+                f"with line {second.lineno}, `{text_of(second)}`, moved up before line "
+                f"{first.lineno}"
+            )
             yield Edit(block, field, turned, first, words)
 
 

@@ -95,6 +95,17 @@ def divisors(place: Place, names: list[str]) -> Iterator[Edit]:
                 yield place.with_(one.format(name))
 
 
+def scales(place: Place, names: list[str]) -> Iterator[Edit]:
+    """Scores divided by the root of a width, and weights by what is kept."""
+    node = place.node
+    product = isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult)
+    for name in names:
+        if product or _called(node) in ("matmul", "bmm", "einsum"):
+            yield place.with_(f"({place.text}) / {name}.shape[-1] ** 0.5")
+        if isinstance(place.parent, ast.Assign):
+            yield place.with_(f"({place.text}) / (1 - {name})")
+
+
 def fragments(definition: ast.AST) -> list[ast.expr]:
     """Short expressions of the code, each once."""
     found: dict[str, ast.expr] = {}

@@ -7,10 +7,9 @@ Source: Singh, Gulwani and Solar-Lezama 2013, "Automated Feedback Generation for
 Introductory Programming Assignments", have had feedback made from such repairs.
 """
 
-import ast
 import itertools
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +19,7 @@ from torch import Tensor
 from helpers.checks.calling import Outcome
 from helpers.checks.repairing import source
 from helpers.checks.repairing.edit import Edit
-from helpers.checks.repairing.edits import other_edits, plain_edits
+from helpers.checks.repairing.edits import added_edits, name_edits, plain_edits
 
 SECONDS = 10.0  # for all of a search, by the clock, before it is stopped
 FOR_ONE = 0.9  # of the processor; two changes at once have as many again
@@ -106,18 +105,23 @@ class _Search:
 
     def run(self) -> Repair | None:
         definition = self._code.definition
-        ways = itertools.chain(plain_edits(definition), other_edits(definition))
-        found: list[Edit] = []
-        for edit in _for_seconds(ways):
-            if self._repairs(edit, first=True):
-                found.append(edit)
-                if not self._counts:
-                    break
-        if len({edit.line for edit in found}) == 1:
-            return Repair((found[0].words(),))
-        return None if found else self._run_twice() or self._left
+        if self._counts:
+            return self._only(plain_edits(definition))
+        ways = itertools.chain(plain_edits(definition), name_edits(definition))
+        for way, promising in ((ways, True), (added_edits(definition), False)):
+            for edit in _for_seconds(way, FOR_ONE / 2):
+                if self._repairs(edit, promising=promising):
+                    return Repair((edit.words(),))
+        return self._twice() or self._left
 
-    def _run_twice(self) -> Repair | None:
+    def _only(self, ways: Iterable[Edit]) -> Repair | None:
+        """A change of a count, where there is no other line that mends it as well."""
+        found = [edit for edit in _for_seconds(ways) if self._repairs(edit)]
+        if len({edit.line for edit in found}) != 1:
+            return None
+        return Repair((found[0].words(),))
+
+    def _twice(self) -> Repair | None:
         """A second change, on top of those that made the first result less wrong."""
         best = sorted(self._promising, key=lambda one: one[:2])[:MOST_PROMISING]
         for *_, first in best:
@@ -132,11 +136,11 @@ class _Search:
         """Changes to make as well: in the same line none that may only undo harm."""
         definition = self._code.definition
         yield from plain_edits(definition)
-        for edit in other_edits(definition, few=True):
+        for edit in name_edits(definition):
             if edit.line != first.line:
                 yield edit
 
-    def _repairs(self, edit: Edit, *, first: bool = False) -> bool:
+    def _repairs(self, edit: Edit, *, promising: bool = False) -> bool:
         """Whether a change makes all results right; notes it where it helps."""
         with edit.made():
             changed = self._code.build()
@@ -147,12 +151,12 @@ class _Search:
             right = self._trial.rights[number]
             if self._trial.alike(right, outcome):
                 continue
-            if first and number == self._order[0]:
+            if promising and number == self._order[0]:
                 left = badness(right, outcome)
                 if left < LESS * self._badness:
                     self._promising.append((left, len(self._promising), edit))
-                    # One step less can lead to mistakes that nobody has made.
-                    if self._many and isinstance(edit.instead, ast.AST):
+                    # Most changes can lead to mistakes that nobody has made.
+                    if self._many and edit.certain:
                         self._find_mistake(edit, changed, outcome)
             return False
         return True
@@ -178,7 +182,7 @@ class _Search:
             self._left = Repair((edit.words(),), left[0])
 
 
-def _for_seconds(items: Iterator[Any], seconds: float = FOR_ONE) -> Iterator[Any]:
+def _for_seconds(items: Iterable[Any], seconds: float = FOR_ONE) -> Iterator[Any]:
     """The first of the items, as many as there is time for."""
     until = time.process_time() + seconds
     for item in items:
@@ -196,7 +200,7 @@ def _has_numbers(value: Any) -> bool:
         return any(
             map(_has_numbers, value.values() if isinstance(value, dict) else value)
         )
-    return isinstance(value, Tensor) and value.numel() > 2
+    return isinstance(value, Tensor) and value.is_floating_point() and value.numel() > 2
 
 
 def badness(right: Outcome, outcome: Outcome) -> float:

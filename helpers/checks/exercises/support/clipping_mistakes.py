@@ -305,7 +305,7 @@ WHICH_FACTOR = (
         "divide by //, that is why: it cuts longest // length down to 0.",
     ),
     Mistake(
-        "a division that cuts off what stands behind the point",
+        "a division that cuts off what comes after the point",
         lambda gradients, longest: (
             [one * longest // max(length_of(gradients), longest) for one in gradients]
             if length_of(gradients) > longest

@@ -14,7 +14,7 @@ from helpers.checks.exercises.support.schedules import (
 
 
 def _after_the_warm_up(rate):
-    """Another rate behind the warm-up, a function of its share and the highest."""
+    """Another rate after the warm-up, a function of its share and the highest."""
 
     def scheduled(step, steps, warmup_steps, highest):
         if step <= warmup_steps:
@@ -104,13 +104,13 @@ WHERE_IT_IS = (
         "a cosine that is one step ahead",
         waves(lambda step, steps, warmup: (step - warmup) / (steps - warmup)),
         "It reaches 0 with the last step, which then does nothing. Here the rate would "
-        "be 0 one step after the last: the first step behind the warm-up has done "
+        "be 0 one step after the last: the first step after the warm-up has done "
         "nothing of the wave yet.",
     ),
     Mistake(
         "a cosine that is two steps ahead",
         waves(lambda step, steps, warmup: (step + 1 - warmup) / (steps - warmup)),
-        "In the first step behind the warm-up, x is to be 0: step - 1 - warmup_steps. "
+        "In the first step after the warm-up, x is to be 0: step - 1 - warmup_steps. "
         "With parentheses that is step - (warmup_steps + 1).",
     ),
     Mistake(
@@ -128,7 +128,7 @@ WHERE_IT_IS = (
     Mistake(
         "a cosine that is one step too long",
         waves(lambda step, steps, warmup: (step - warmup) / (steps - warmup + 1)),
-        "x is to be 0 in the first step behind the warm-up, which for yours is one "
+        "x is to be 0 in the first step after the warm-up, which for yours is one "
         "step before: subtract 1, and divide by steps - warmup_steps, the number of "
         "steps that follow the warm-up.",
     ),

@@ -69,9 +69,7 @@ _COUNTS_THE_SAME = (
     "In a mean over characters each counts the same: the weight of a part is its "
     "number of characters"
 )
-_WHOLE = (
-    "// gives whole numbers, and cuts off what stands behind the point. Divide by /."
-)
+_WHOLE = "// gives whole numbers, and cuts off what comes after the point. Divide by /."
 
 
 def _several(name, functions, why):
@@ -244,7 +242,7 @@ WHAT_THEY_WEIGH = (
         f"{_COUNTS_THE_SAME}.",
     ),
     *_several(
-        "a division that cuts off what stands behind the point",
+        "a division that cuts off what comes after the point",
         [
             lambda gradients, counts: (
                 weighted(itself)(gradients, counts) // sum(counts)

@@ -157,7 +157,7 @@ WARM_UP = (
     Mistake(
         "a warm-up that divides by //",
         _warms(lambda step, warmup: step // warmup),
-        "// cuts off what stands behind the point, so step // warmup_steps is 0 up to "
+        "// cuts off what comes after the point, so step // warmup_steps is 0 up to "
         "the last step of the warm-up. Divide by /.",
     ),
     Mistake(
