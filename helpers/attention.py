@@ -72,6 +72,7 @@ def scaled_dot_product_attention(
     values: Tensor,
     *,
     mask: Tensor | None = None,
+    bias: Tensor | None = None,
     dropout_p: float = 0.0,
 ) -> tuple[Tensor, Tensor]:
     """Average the values, weighted by how well each key matches the query.
@@ -84,6 +85,8 @@ def scaled_dot_product_attention(
         values: (..., S, D_v)
         mask: boolean, True = may attend, of shape (T, S), or with all leading axes,
             (..., T, S); each axis but the last may be 1.
+        bias: what is added to the scaled scores, of the queries' dtype and, like the
+            mask, (T, S) or (..., T, S).
         dropout_p: probability of dropping a weight, in [0, 1), whatever mode a module
             is in; kept weights are divided by 1 - dropout_p.
 
@@ -96,6 +99,8 @@ def scaled_dot_product_attention(
     """
     # Dividing the queries first keeps the scores of float16 from overflowing.
     scores = (queries / math.sqrt(queries.shape[-1])) @ keys.transpose(-2, -1)
+    if bias is not None:
+        scores = scores + bias  # (..., T, S)
     if mask is not None:
         scores = scores.masked_fill(~mask, -math.inf)  # (..., T, S)
     weights = F.dropout(_softmax(scores), dropout_p)  # (..., T, S)

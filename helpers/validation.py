@@ -240,6 +240,24 @@ def require_heads(num_heads: int, width: int, width_name: str) -> None:
         )
 
 
+def _require_broadcast(name: str, tensor: Tensor, shape: Sequence[int]) -> None:
+    """What goes with scores of ``shape`` (..., T, S): see ``require_mask``."""
+    got = shape_of(tensor)
+    fits = (
+        len(got) in (2, len(shape))
+        and got[-1] == shape[-1]
+        and got[-2] in (shape[-2], 1)
+        and all(
+            one in (full, 1) for one, full in zip(got[:-2], shape[:-2], strict=False)
+        )
+    )
+    if not fits:
+        raise ValueError(
+            f"{name} must broadcast to the scores' shape (..., T, S) = {tuple(shape)}, "
+            f"got {got}"
+        )
+
+
 def require_mask(mask: Tensor, shape: Sequence[int], device: torch.device) -> None:
     """Boolean, broadcastable to ``shape`` (..., T, S), and no row empty.
 
@@ -252,22 +270,10 @@ def require_mask(mask: Tensor, shape: Sequence[int], device: torch.device) -> No
         raise ValueError(
             f"mask must be a boolean tensor (True = may attend), got {got}"
         )
-    got = shape_of(mask)
-    fits = (
-        len(got) in (2, len(shape))
-        and got[-1] == shape[-1]
-        and got[-2] in (shape[-2], 1)
-        and all(
-            one in (full, 1) for one, full in zip(got[:-2], shape[:-2], strict=False)
-        )
-    )
-    if not fits:
-        raise ValueError(
-            f"mask must broadcast to the scores' shape (..., T, S) = {tuple(shape)}, "
-            f"got {got}"
-        )
+    _require_broadcast("mask", mask, shape)
     if mask.device != device:
         raise ValueError(f"mask is on {mask.device}, the queries are on {device}")
+    got = shape_of(mask)
     if not holds(lambda: mask.any(dim=-1).all()):
         row = (~mask.any(dim=-1)).nonzero()[0].tolist()
         raise ValueError(
@@ -323,13 +329,21 @@ def require_attention(
     values: Tensor,
     *,
     mask: Tensor | None = None,
+    bias: Tensor | None = None,
     dropout_p: float = 0.0,
 ) -> None:
-    """Queries, keys and values that match, and a mask for their scores."""
+    """Queries, keys and values that match; a mask and a bias for their scores."""
     require_values(queries, keys, values)
     require_probability("dropout_p", dropout_p)
+    shape = (*queries.shape[:-1], keys.shape[-2])
     if mask is not None:
-        require_mask(mask, (*queries.shape[:-1], keys.shape[-2]), queries.device)
+        require_mask(mask, shape, queries.device)
+    if bias is not None:
+        require_tensor("bias", bias)
+        _require_broadcast("bias", bias, shape)
+        both = {"queries": queries, "bias": bias}
+        require_shared("dtype", **both)
+        require_shared("device", **both)
 
 
 def require_whole_heads(x: Tensor, num_heads: int) -> None:

@@ -13,15 +13,17 @@ from torch import Tensor, nn
 from helpers import validation
 from helpers.attention import MultiHeadAttention
 from helpers.models.kv_cache import KVCache
-from helpers.models.transformer_block import (
-    Block,
-    TransformerConfig,
-    Turn,
-    make_norm,
+from helpers.models.positions import (
+    alibi_bias,
     rotary_angles,
     rotate,
+    sinusoidal_positions,
 )
+from helpers.models.transformer_block import Block, TransformerConfig, Turn, make_norm
 from helpers.validation import on_request, with_weights
+
+# The standard deviation of a sine is 0.71; that of an embedding's features, 0.1.
+SINUSOIDAL_SIZE = 0.1 * 2**0.5
 
 
 def require_ids(name: str, ids: Tensor, vocab_size: int) -> None:
@@ -209,12 +211,19 @@ class TransformerLM(nn.Module):
         if cache is not None:
             cache.require_fit(self, ids)
         before = None if cache is None else cache.last_ids
-        x, turn = self._embed(ids, start, before)
+        x = self._embed(ids, start, before)
+        turn = self._turn(start, ids)
+        bias = None
+        if self.config.positions == "alibi":
+            heads = self.config.num_heads
+            bias = functools.partial(alibi_bias, heads, device=ids.device)
         all_weights: list[Tensor] = []
         for layer, block in enumerate(self.blocks):
             past = None if cache is None else functools.partial(cache.extend, layer)
-            options = {"return_weights": return_weights, "turn": turn, "past": past}
-            x, weights = with_weights(block(x, **options))  # (B, T, C)
+            result = block(
+                x, return_weights=return_weights, turn=turn, bias=bias, past=past
+            )
+            x, weights = with_weights(result)  # (B, T, C)
             all_weights.append(weights)
         if cache is not None:
             cache.advance(ids)
@@ -222,23 +231,29 @@ class TransformerLM(nn.Module):
         logits = F.linear(self.final_norm(x), head.weight)  # (B, T, vocab_size)
         return on_request(logits, all_weights, return_weights)
 
-    def _embed(
-        self, ids: Tensor, start: int, before: Tensor | None
-    ) -> tuple[Tensor, Turn | None]:
-        """The blocks' first input (B, T, C), and how they turn queries and keys."""
+    def _embed(self, ids: Tensor, start: int, before: Tensor | None) -> Tensor:
+        """The blocks' first input (B, T, C)."""
         T = ids.shape[1]
-        turn: Turn | None = None
         x = self.token_embedding(ids)
         if self.pair_embedding is not None:
             x = x + self._embed_pairs(self.pair_embedding, ids, before)
         if self.position_embedding is not None:
             positions = torch.arange(start, start + T, device=ids.device)
             x = x + self.position_embedding(positions)
-        if self.config.positions == "rotary":
-            head_dim = self.config.d_model // self.config.num_heads
-            angles = rotary_angles(start, T, head_dim, device=ids.device)
-            turn = functools.partial(rotate, cosines=angles.cos(), sines=angles.sin())
-        return self.dropout(x), turn
+        if self.config.positions == "sinusoidal":
+            # As long as a token's embedding at the start, so that neither drowns.
+            vectors = sinusoidal_positions(start, T, x.shape[-1], device=ids.device)
+            x = x + SINUSOIDAL_SIZE * vectors.to(x.dtype)
+        result: Tensor = self.dropout(x)
+        return result
+
+    def _turn(self, start: int, ids: Tensor) -> Turn | None:
+        """How the blocks turn queries and keys, where positions are rotary."""
+        if self.config.positions != "rotary":
+            return None
+        D = self.config.d_model // self.config.num_heads
+        angles = rotary_angles(start, ids.shape[1], D, device=ids.device)
+        return functools.partial(rotate, cosines=angles.cos(), sines=angles.sin())
 
     def _embed_pairs(
         self, table: nn.Embedding, ids: Tensor, before: Tensor | None

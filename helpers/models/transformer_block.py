@@ -1,14 +1,14 @@
-"""What a transformer is made of: its config, rotary positions, one block.
+"""What a transformer is made of: its config, and one block.
 
 Shapes use the book's letters: B batch, T query positions, S key positions, C model
 width, H heads, D width of one head.
 """
 
 import dataclasses
+import math
 from collections.abc import Callable
 from typing import Any
 
-import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
@@ -22,11 +22,12 @@ from helpers.attention import (
 from helpers.validation import checked, on_request, unchecked, with_weights
 
 CHOICES = {
-    "positions": ("learned", "rotary", "none"),
+    "positions": ("learned", "sinusoidal", "rotary", "alibi", "none"),
     "norm": ("layer", "rms", "none"),
-    "activation": ("gelu", "squared_relu"),
+    "activation": ("gelu", "squared_relu", "swiglu"),
 }
 Turn = Callable[[Tensor], Tensor]
+Bias = Callable[[int, int], Tensor]
 Past = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
 
 # For BlockAttention, whose own door has checked what comes in.
@@ -47,22 +48,33 @@ class TransformerConfig:
         num_layers: number of blocks.
         dropout: probability of dropping, in [0, 1): an attention weight, or a feature
             of the embeddings or of what a layer adds.
-        positions: "learned" embeddings, "rotary" queries and keys, or "none".
+        positions: "learned" or "sinusoidal" vectors that are added to the embeddings,
+            "rotary" queries and keys, "alibi" for scores that fall with the distance,
+            or "none".
         pair_embedding: add an embedding of each character and the one before it, from
             a table of vocab_size² rows, to that of the character alone.
         norm: "layer" (LayerNorm), "rms" (RMSNorm) or "none", before each layer.
         residual: add each layer's output to its input, or replace the input.
         mlp: follow attention by an MLP.
-        activation: "gelu" or "squared_relu", inside the MLP.
+        activation: "gelu" or "squared_relu", inside the MLP; "swiglu" for an MLP with a
+            gate, two thirds as wide, so that it has about as many weights.
         mlp_ratio: width of the MLP, as a multiple of ``d_model``.
         tie_weights: take the token embeddings as the last layer's weight.
         qkv_bias: give the query, key and value layers a bias.
+        num_kv_heads: heads of keys and values, a divisor of ``num_heads``, where
+            several query heads share one; as many as there are heads where left out.
+        qk_norm: give each head's queries and keys a root mean square of 1, times a
+            trained factor a feature, before they are turned and compared.
 
     Raises:
         ValueError: an option of another type or outside its choices; ``num_heads`` that
-            doesn't divide ``d_model``; rotary positions with heads of odd width.
+            doesn't divide ``d_model``; ``num_kv_heads`` that doesn't divide
+            ``num_heads``; rotary positions with heads of odd width, sinusoidal ones
+            with an odd ``d_model``.
 
-    Source: Radford et al. 2019, section 2.3, for the order of the layers.
+    Source: Radford et al. 2019, section 2.3, for the order of the layers; Ainslie et
+    al. 2023, section 2.2, for shared keys; Henry et al. 2020, section 3, for norms of
+    queries and keys.
     """
 
     vocab_size: int
@@ -80,6 +92,8 @@ class TransformerConfig:
     mlp_ratio: int = 4
     tie_weights: bool = False
     qkv_bias: bool = False
+    num_kv_heads: int | None = None
+    qk_norm: bool = False
 
     def __post_init__(self) -> None:
         sizes, switches = self._of_type(int), self._of_type(bool)
@@ -97,6 +111,17 @@ class TransformerConfig:
                 "rotary positions need heads of even width, got d_model "
                 f"{self.d_model} and num_heads {self.num_heads}"
             )
+        if self.positions == "sinusoidal" and self.d_model % 2:
+            raise ValueError(
+                f"sinusoidal positions need an even d_model, got {self.d_model}"
+            )
+        if self.num_kv_heads is not None:
+            validation.require_integers(num_kv_heads=self.num_kv_heads)
+            if self.num_heads % self.num_kv_heads:
+                raise ValueError(
+                    f"num_kv_heads must divide num_heads = {self.num_heads}, got "
+                    f"{self.num_kv_heads}"
+                )
         # NumPy's numbers become Python's, which every file format takes.
         plain = {name: int(size) for name, size in sizes.items()}
         for name, number in (plain | {"dropout": float(self.dropout)}).items():
@@ -107,58 +132,29 @@ class TransformerConfig:
         return {field.name: getattr(self, field.name) for field in fields}
 
 
-def rotary_angles(
-    start: int,
-    T: int,
-    head_dim: int,
-    *,
-    base: float = 10000.0,
-    device: torch.device | str | None = None,
-) -> Tensor:
-    """The angle by which each pair of features turns at each position.
-
-    position · base^(-2i / D) radians for pair i
-
-    Args:
-        start: the first position.
-        T: number of positions.
-        head_dim: D, even.
-        base: how much slower the last pair turns than the first, nearly.
-        device: where the angles are made.
-
-    Returns:
-        angles: (T, D / 2) in radians, float32.
-
-    Source: Su et al. 2021, section 3.2.2.
-    """
-    pairs = torch.arange(head_dim // 2, device=device, dtype=torch.float32)
-    positions = torch.arange(start, start + T, device=device, dtype=torch.float32)
-    return torch.outer(positions, base ** (-2 * pairs / head_dim))
-
-
-def rotate(heads: Tensor, cosines: Tensor, sines: Tensor) -> Tensor:
-    """Turn each pair of features in its plane; feature i pairs with i + D / 2.
-
-    A dot product of turned queries and keys depends on their distance alone.
-
-    Args:
-        heads: (..., T, D), D even.
-        cosines: (T, D / 2), of the angles.
-        sines: (T, D / 2), of the angles.
-
-    Returns:
-        turned: (..., T, D), of the dtype of ``heads``.
-
-    Source: Su et al. 2021, section 3.4.2.
-    """
-    first, second = heads.chunk(2, dim=-1)
-    cosines, sines = cosines.to(heads.dtype), sines.to(heads.dtype)
-    turned = (first * cosines - second * sines, first * sines + second * cosines)
-    return torch.cat(turned, dim=-1)
-
-
 class BlockAttention(MultiHeadAttention):
-    """MultiHeadAttention that can turn its heads and remember earlier keys."""
+    """MultiHeadAttention with a block's options, and room for earlier keys.
+
+    Args:
+        config: a TransformerConfig.
+
+    Source: Ainslie et al. 2023, section 2.2 (shared keys and values); Henry et al.
+    2020, section 3 (norms of queries and keys). Built by hand in chapter 13.
+    """
+
+    def __init__(self, config: TransformerConfig) -> None:
+        C, H = config.d_model, config.num_heads
+        super().__init__(
+            *(C, C, config.context_length, config.dropout, H, config.qkv_bias),
+            fused=True,
+        )
+        self.num_kv_heads = config.num_kv_heads or H
+        if self.num_kv_heads < H:
+            width = self.num_kv_heads * C // H
+            self.W_key = nn.Linear(C, width, bias=config.qkv_bias)
+            self.W_value = nn.Linear(C, width, bias=config.qkv_bias)
+        self.query_norm = RMSNorm(C // H) if config.qk_norm else None
+        self.key_norm = RMSNorm(C // H) if config.qk_norm else None
 
     @checked(validation.require_self_attention)
     def forward(
@@ -167,6 +163,7 @@ class BlockAttention(MultiHeadAttention):
         *,
         return_weights: bool = False,
         turn: Turn | None = None,
+        bias: Bias | None = None,
         past: Past | None = None,
     ) -> Tensor | tuple[Tensor, Tensor]:
         """Attend from every token of ``x`` to itself and to the tokens before it.
@@ -176,8 +173,10 @@ class BlockAttention(MultiHeadAttention):
             return_weights: also return the weights.
             turn: a function of queries or keys (B, H, T, D) that puts their positions
                 into them.
-            past: a function that keeps keys and values (B, H, T, D), and returns them
-                behind the earlier ones, (B, H, S, D).
+            bias: a function of T and S that returns what is added to the scores,
+                (H, T, S).
+            past: a function that keeps keys and values (B, H_kv, T, D), and returns
+                them with the earlier ones in front, (B, H_kv, S, D).
 
         Returns:
             output: (B, T, C); with ``return_weights`` the pair of output and weights
@@ -187,24 +186,37 @@ class BlockAttention(MultiHeadAttention):
             ValueError: ``x`` of another width, rank, dtype or device.
         """
         queries = _split_heads(self.W_query(x), self.num_heads)  # (B, H, T, D)
-        keys = _split_heads(self.W_key(x), self.num_heads)  # (B, H, T, D)
-        values = _split_heads(self.W_value(x), self.num_heads)  # (B, H, T, D)
+        keys = _split_heads(self.W_key(x), self.num_kv_heads)  # (B, H_kv, T, D)
+        values = _split_heads(self.W_value(x), self.num_kv_heads)  # (B, H_kv, T, D)
+        if self.query_norm is not None and self.key_norm is not None:
+            queries, keys = self.query_norm(queries), self.key_norm(keys)
         if turn is not None:
             queries, keys = turn(queries), turn(keys)
         if past is not None:
-            keys, values = past(keys, values)  # (B, H, S, D)
+            keys, values = past(keys, values)  # (B, H_kv, S, D)
+        if self.num_kv_heads < self.num_heads:  # query heads 0, 0, 1, 1 have keys 0, 1
+            times = self.num_heads // self.num_kv_heads
+            keys = keys.repeat_interleave(times, dim=1)  # (B, H, S, D)
+            values = values.repeat_interleave(times, dim=1)
         T, S = queries.shape[-2], keys.shape[-2]
         mask = self.mask[S - T : S, :S]  # the queries are the last T of S positions
+        added = None if bias is None else bias(T, S).to(queries.dtype)
         p = self.dropout.p if self.dropout.training else 0.0
         if self.fused and not return_weights:
             weights = None
             # The flag is faster than the mask, but only fits where no key is earlier.
-            flag = {"is_causal": True} if T == S else {"attn_mask": mask}
+            flag: dict[str, Any] = {"attn_mask": mask}
+            if added is not None:
+                flag = {"attn_mask": added.masked_fill(~mask, -math.inf)}
+            elif T == S:
+                flag = {"is_causal": True}
             context = F.scaled_dot_product_attention(
                 queries, keys, values, dropout_p=p, **flag
             )
         else:
-            context, weights = _attend(queries, keys, values, mask=mask, dropout_p=p)
+            context, weights = _attend(
+                queries, keys, values, mask=mask, bias=added, dropout_p=p
+            )
         output = self.out_proj(_merge_heads(context))  # (B, T, C)
         return on_request(output, weights, return_weights)
 
@@ -233,8 +245,34 @@ def make_norm(config: TransformerConfig) -> nn.Module:
     return kinds[config.norm](config.d_model, eps=1e-5)
 
 
-def _make_mlp(config: TransformerConfig) -> nn.Sequential:
+class GatedMLP(nn.Module):
+    """An MLP whose hidden features are each multiplied by a gate: SwiGLU.
+
+    (silu(x gate) · (x up)) down
+
+    Args:
+        d_model: C, width of what comes in and goes out.
+        hidden: width in between.
+
+    Source: Shazeer 2020, section 2, equation 6. Built by hand in chapter 13.
+    """
+
+    def __init__(self, d_model: int, hidden: int) -> None:
+        super().__init__()
+        self.gate = nn.Linear(d_model, hidden, bias=False)
+        self.up = nn.Linear(d_model, hidden, bias=False)
+        self.down = nn.Linear(hidden, d_model, bias=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The shape of ``x``, (..., C)."""
+        result: Tensor = self.down(F.silu(self.gate(x)) * self.up(x))
+        return result
+
+
+def _make_mlp(config: TransformerConfig) -> nn.Module:
     hidden = config.mlp_ratio * config.d_model
+    if config.activation == "swiglu":
+        return GatedMLP(config.d_model, round(hidden * 2 / 3))
     return nn.Sequential(
         nn.Linear(config.d_model, hidden),
         nn.GELU() if config.activation == "gelu" else SquaredReLU(),
@@ -256,15 +294,7 @@ class Block(nn.Module):
         self.residual = config.residual
         self.dropout = nn.Dropout(config.dropout)
         self.attention_norm = make_norm(config)
-        self.attention = BlockAttention(
-            config.d_model,
-            config.d_model,
-            config.context_length,
-            config.dropout,
-            config.num_heads,
-            config.qkv_bias,
-            fused=True,
-        )
+        self.attention = BlockAttention(config)
         self.mlp_norm = make_norm(config) if config.mlp else None
         self.mlp = _make_mlp(config) if config.mlp else None
 
@@ -274,6 +304,7 @@ class Block(nn.Module):
         *,
         return_weights: bool = False,
         turn: Turn | None = None,
+        bias: Bias | None = None,
         past: Past | None = None,
     ) -> Tensor | tuple[Tensor, Tensor]:
         """Map (B, T, C) to (B, T, C); the options are those of BlockAttention.
@@ -281,8 +312,13 @@ class Block(nn.Module):
         Returns:
             x: (B, T, C); with ``return_weights`` the pair of x and weights.
         """
-        options = {"return_weights": return_weights, "turn": turn, "past": past}
-        result = self.attention(self.attention_norm(x), **options)
+        result = self.attention(
+            self.attention_norm(x),
+            return_weights=return_weights,
+            turn=turn,
+            bias=bias,
+            past=past,
+        )
         update, weights = with_weights(result)
         x = self._add(x, update)
         if self.mlp is not None and self.mlp_norm is not None:

@@ -16,7 +16,8 @@ import torch.nn.functional as F
 from helpers.attention import MultiHeadAttention, split_heads
 from helpers.models.kv_cache import KVCache
 from helpers.models.language_model import CharLanguageModel, TransformerLM
-from helpers.models.transformer_block import TransformerConfig, rotary_angles, rotate
+from helpers.models.positions import rotary_angles, rotate
+from helpers.models.transformer_block import TransformerConfig
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 B, T, H, D, LAYERS, VOCAB, CONTEXT = 2, 5, 3, 4, 2, 11, 9

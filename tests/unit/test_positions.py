@@ -1,0 +1,295 @@
+"""Positions: what is added, turned or taken off, and models that are made with each."""
+
+import math
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from helpers import checks
+from helpers.attention import scaled_dot_product_attention
+from helpers.models.language_model import TransformerLM
+from helpers.models.positions import (
+    alibi_bias,
+    alibi_slopes,
+    rotary_angles,
+    rotate,
+    sinusoidal_positions,
+)
+from helpers.models.transformer_block import BlockAttention, TransformerConfig
+from helpers.training.config import TrainConfig
+from helpers.training.optimizers import make_optimizers
+
+B, T, S, H, D = 2, 5, 7, 3, 4
+KINDS = ("learned", "sinusoidal", "rotary", "alibi", "none")
+each_kind = pytest.mark.parametrize("positions", KINDS)
+each_layout = pytest.mark.parametrize("interleaved", [False, True])
+
+
+def turned(heads, *, start=0, interleaved=False):
+    angles = rotary_angles(start, heads.shape[-2], heads.shape[-1]).to(heads.dtype)
+    return rotate(heads, angles.cos(), angles.sin(), interleaved=interleaved)
+
+
+def model(**options):
+    torch.manual_seed(3)
+    sizes = {"vocab_size": 11, "context_length": 12, "d_model": 24, "num_heads": 6} | {
+        "num_layers": 2
+    }
+    return TransformerLM(TransformerConfig(**sizes | options)).eval()
+
+
+def ids(*shape):
+    generator = torch.Generator().manual_seed(4)
+    return torch.randint(11, shape, generator=generator)
+
+
+# --- vectors ----------------------------------------------------------------------
+
+
+def test_sinusoidal_positions_are_those_of_the_paper():
+    vectors = sinusoidal_positions(3, T, 2 * D)
+    for row in range(T):
+        for i in range(D):
+            angle = (3 + row) / 10_000 ** (2 * i / (2 * D))
+            assert vectors[row, 2 * i] == pytest.approx(math.sin(angle), abs=1e-6)
+            assert vectors[row, 2 * i + 1] == pytest.approx(math.cos(angle), abs=1e-6)
+
+
+def test_products_of_sinusoidal_positions_depend_on_the_distance_alone():
+    vectors = sinusoidal_positions(0, 40, 16)
+    products = vectors @ vectors.T
+    for distance in (0, 1, 7, 20):
+        assert_close(
+            products.diagonal(distance), products[0, distance].expand(40 - distance)
+        )
+
+
+# --- turns ------------------------------------------------------------------------
+
+
+def test_interleaved_pairs_turn_as_complex_numbers_do():
+    heads = torch.randn(B, H, T, D, dtype=torch.float64)
+    angles = rotary_angles(0, T, D).double()
+    numbers = torch.view_as_complex(heads.unflatten(-1, (-1, 2)))
+    expected = torch.view_as_real(
+        numbers * torch.polar(torch.ones_like(angles), angles)
+    )
+    assert_close(turned(heads, interleaved=True), expected.flatten(-2))
+
+
+def test_the_two_layouts_differ_by_an_order_of_the_features():
+    heads = torch.randn(B, H, T, D)
+    order = torch.tensor([0, 2, 1, 3])  # first and second halves, one of each in turn
+    assert_close(turned(heads)[..., order], turned(heads[..., order], interleaved=True))
+    assert not torch.allclose(turned(heads), turned(heads, interleaved=True))
+
+
+@each_layout
+def test_a_turn_keeps_lengths_and_scores_of_equal_distances(interleaved):
+    query, key = torch.randn(2, 1, D, dtype=torch.float64)
+
+    def score(i, j):
+        both = zip((query, key), (i, j), strict=True)
+        one, other = (
+            turned(x, start=place, interleaved=interleaved) for x, place in both
+        )
+        return (one @ other.T).item()
+
+    assert score(5, 2) == pytest.approx(score(9, 6), rel=1e-5)
+    assert score(5, 2) != pytest.approx(score(5, 3), rel=1e-3)
+    heads = torch.randn(B, H, T, D)
+    lengths = turned(heads, interleaved=interleaved).norm(dim=-1)
+    assert_close(lengths, heads.norm(dim=-1))
+
+
+# --- biases -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("num_heads", "powers"),
+    [
+        (1, [8]),
+        (2, [4, 8]),
+        (8, [1, 2, 3, 4, 5, 6, 7, 8]),
+        (6, [2, 4, 6, 8, 1, 3]),
+        (3, [4, 8, 2]),
+    ],
+)
+def test_slopes_of_any_number_of_heads(num_heads, powers):
+    expected = torch.tensor([2.0**-power for power in powers])
+    assert_close(alibi_slopes(num_heads), expected)
+
+
+def test_the_bias_is_minus_the_distance_times_the_slope():
+    bias, slopes = alibi_bias(H, T, S), alibi_slopes(H)
+    for h in range(H):
+        for t in range(T):
+            for s in range(S):
+                expected = -slopes[h] * abs(S - T + t - s)
+                assert bias[h, t, s] == pytest.approx(expected.item())
+
+
+def test_a_bias_is_added_before_the_mask():
+    queries, keys, values = (torch.randn(B, H, n, D) for n in (T, S, S))
+    bias = torch.randn(T, S)
+    mask = torch.ones(T, S, dtype=torch.bool).tril(S - T)
+    _, weights = scaled_dot_product_attention(
+        queries, keys, values, mask=mask, bias=bias
+    )
+    scores = queries @ keys.mT / D**0.5 + bias
+    assert_close(weights, scores.masked_fill(~mask, -math.inf).softmax(-1))
+
+
+# --- models -----------------------------------------------------------------------
+
+
+@each_kind
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"num_kv_heads": 2}, {"num_kv_heads": 1, "qk_norm": True, "norm": "rms"}],
+    ids=["as it is", "grouped", "one key head, normed"],
+)
+def test_both_paths_and_a_cache_agree(positions, options):
+    made = model(positions=positions, **options)
+    text = ids(B, 12)
+    fused, (explicit, weights) = made(text), made(text, return_weights=True)
+    assert_close(fused, explicit, atol=1e-5, rtol=1e-4)
+    assert weights[0].shape == (B, 6, 12, 12)
+    cache = made.new_cache()
+    parts = [made(one, cache=cache) for one in text.split([4, 1, 1, 6], dim=1)]
+    assert_close(torch.cat(parts, dim=1), fused, atol=1e-5, rtol=1e-4)
+
+
+def test_only_some_positions_tell_where_a_text_begins():
+    text = ids(1, 6)
+    for positions in KINDS:
+        made = model(positions=positions, num_layers=1)
+        x = torch.randn(1, 6, 24)
+        scores = [self_scores(made, x, start) for start in (0, 5)]
+        same = torch.allclose(*scores, atol=1e-5)
+        assert same == (positions in ("rotary", "alibi", "none")), positions
+        assert made(text).isfinite().all()
+
+
+def self_scores(made, x, start):
+    """The weights of the first layer for embeddings x that begin at a position."""
+    positions = made.config.positions
+    if positions == "learned":
+        x = x + made.position_embedding.weight[start : start + 6]
+    if positions == "sinusoidal":
+        x = x + sinusoidal_positions(start, 6, 24)
+    turn = made._turn(start, torch.zeros(1, 6)) if positions == "rotary" else None
+    bias = (lambda T, S: alibi_bias(6, T, S)) if positions == "alibi" else None
+    block = made.blocks[0]
+    _, weights = block.attention(
+        block.attention_norm(x), return_weights=True, turn=turn, bias=bias
+    )
+    return weights
+
+
+def test_grouped_heads_are_full_ones_with_repeated_keys_and_values():
+    grouped = model(num_kv_heads=2, qkv_bias=True)
+    full = model(qkv_bias=True)
+    state = grouped.state_dict()
+    for name, entries in state.items():
+        if "W_key" in name or "W_value" in name:
+            heads = entries.unflatten(0, (2, 4))
+            state[name] = heads.repeat_interleave(3, dim=0).flatten(0, 1)
+    full.load_state_dict(state)
+    assert_close(full(ids(B, 9)), grouped(ids(B, 9)))
+
+
+def test_normed_queries_forget_how_long_they_were():
+    made = model(qk_norm=True)
+    before = made(ids(B, 9))
+    for block in made.blocks:
+        block.attention.W_query.weight.data *= 100
+        block.attention.W_key.weight.data *= 0.1
+    assert_close(made(ids(B, 9)), before, atol=1e-3, rtol=1e-3)
+    plain = model()
+    before = plain(ids(B, 9))
+    plain.blocks[0].attention.W_query.weight.data *= 100
+    assert not torch.allclose(plain(ids(B, 9)), before, atol=1e-3)
+
+
+def test_an_mlp_with_a_gate_is_as_large_as_one_without():
+    sizes = [
+        sum(
+            entries.numel()
+            for entries in model(activation=one, d_model=48).blocks[0].mlp.parameters()
+        )
+        for one in ("gelu", "swiglu")
+    ]
+    assert sizes[1] == pytest.approx(sizes[0], rel=0.03)
+    mlp = model(activation="swiglu").blocks[0].mlp
+    x = torch.randn(B, T, 24)
+    gate = x @ mlp.gate.weight.T
+    expected = (gate * gate.sigmoid() * (x @ mlp.up.weight.T)) @ mlp.down.weight.T
+    assert_close(mlp(x), expected)
+
+
+def test_muon_takes_the_new_matrices():
+    made = model(activation="swiglu", qk_norm=True, num_kv_heads=2, norm="rms")
+    config = TrainConfig(steps=3, batch_size=2, learning_rate=0.01, optimizer="muon")
+    adamw, muon = make_optimizers(made, config)
+    taken = {id(p) for group in muon.param_groups for p in group["params"]}
+    mlp, attention = made.blocks[0].mlp, made.blocks[0].attention
+    assert {id(mlp.gate.weight), id(attention.W_key.weight)} <= taken
+    assert id(attention.query_norm.weight) not in taken
+    assert adamw.param_groups
+
+
+@pytest.mark.parametrize(
+    ("positions", "options"),
+    [("none", {}), ("none", {"num_kv_heads": 2}), ("none", {"qk_norm": True})],
+    ids=["as it is", "grouped", "normed"],
+)
+def test_the_audit_passes_a_blocks_attention(positions, options):
+    torch.manual_seed(5)
+    config = TransformerConfig(11, 10, 24, 6, 1, positions=positions, **options)
+    found = checks.audit(
+        BlockAttention(config), 24, 10, num_heads=6, num_kv_heads=config.num_kv_heads
+    )
+    assert found.ok, found.failed
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: rotary_angles(0, T, 3), "even"),
+        (lambda: rotary_angles(-1, T, D), "start"),
+        (lambda: rotary_angles(True, T, D), "start"),
+        (lambda: rotary_angles(0, 0, D), "T"),
+        (lambda: alibi_slopes(0), "num_heads"),
+        (lambda: alibi_bias(2, 5, 4), "S must be at least T = 5, got 4"),
+        (
+            lambda: model(positions="sinusoidal", d_model=25, num_heads=5),
+            "even d_model",
+        ),
+        (lambda: model(positions="rotary", d_model=18), "even width"),
+        (
+            lambda: model(num_kv_heads=4),
+            "num_kv_heads must divide num_heads = 6, got 4",
+        ),
+        (lambda: model(num_kv_heads=0), "num_kv_heads"),
+        (lambda: model(qk_norm=1), "qk_norm"),
+        (lambda: model(positions="relative"), "positions must be one of"),
+        (
+            lambda: scaled_dot_product_attention(
+                *torch.randn(3, T, D), bias=torch.zeros(T, T + 1)
+            ),
+            "bias must broadcast",
+        ),
+        (
+            lambda: scaled_dot_product_attention(
+                *torch.randn(3, T, D), bias=torch.zeros(T, T).double()
+            ),
+            "bias",
+        ),
+        (lambda: scaled_dot_product_attention(*torch.randn(3, T, D), bias=0.5), "bias"),
+    ],
+)
+def test_bad_input_is_named(call, words):
+    with pytest.raises(ValueError, match=words):
+        call()
