@@ -5,11 +5,19 @@ Of those that train many models, only what their records lack.
 
 import sys
 
-from experiments import heads, induction, many, optimisation, parts, short_contexts
+from experiments import (
+    heads,
+    induction,
+    many,
+    optimisation,
+    parts,
+    positions,
+    short_contexts,
+)
 from experiments.running import main
 
 parts.main()
-for module in (heads, induction, optimisation, short_contexts):
+for module in (heads, induction, optimisation, positions, short_contexts):
     name = module.__name__.removeprefix("experiments.")
     many.main(name, module.wanted, module.train_one)
 sys.exit(main(["alignments", "shakespeare"]))

@@ -127,7 +127,7 @@ def alibi_slopes(num_heads: int, *, device: torch.device | str | None = None) ->
         device: where they are made.
 
     Returns:
-        slopes: (H,), float32, from 1 down to 1/256.
+        slopes: (H,), float32, below 1 and at least 1/256.
 
     Raises:
         ValueError: a number of heads that isn't a whole number of at least 1.

@@ -11,7 +11,15 @@ import time
 import pytest
 import torch
 
-from experiments import heads, many, parts, running, short_contexts, sweeps
+from experiments import (
+    heads,
+    many,
+    parts,
+    positions,
+    running,
+    short_contexts,
+    sweeps,
+)
 from helpers.models.language_model import TransformerLM
 from helpers.recorded import results
 from helpers.recorded.story_model import load_story_model
@@ -331,3 +339,30 @@ def test_a_short_run_of_a_short_context():
     assert run == short_contexts.train_one(settings, validation=3, test=4)
     assert len({run["validation"], run["pieces"], run["sliding"]}) == 3
     assert max(run.values()) < 4.5
+
+
+def test_the_loss_by_place_is_each_places_own(monkeypatch):
+    monkeypatch.setattr(positions, "LONGEST", 12)
+    monkeypatch.setattr(positions, "PARTS", (0, 1, 5, 12))
+    monkeypatch.setattr(positions, "AT_ONCE", 2)
+    model, _ = load_story_model()
+    ids = torch.randint(model.vocab_size, (12 * 5 + 8,))
+    lost = []
+    for start in range(0, 12 * 5, 12):
+        window = ids[start : start + 13]
+        with torch.no_grad():
+            logits = model(window[None, :-1])[0]
+        lost.append(
+            torch.nn.functional.cross_entropy(logits, window[1:], reduction="none")
+        )
+    means = torch.stack(lost).mean(dim=0)
+    expected = [means[a:b].mean().item() for a, b in ((0, 1), (1, 5), (5, 12))]
+    assert positions.losses_by_place(model, ids) == pytest.approx(expected, rel=1e-4)
+
+
+@pytest.mark.parametrize("kind", ["sinusoidal", "alibi"])
+def test_a_run_with_positions_is_the_same_each_time(kind):
+    settings = {"positions": kind, "rate": 0.004, "seed": 1, "steps": 2}
+    run = positions.train_one(settings, validation=3, test=20)
+    assert run == positions.train_one(settings, validation=3, test=20)
+    assert len(run["losses"]) == len(positions.PARTS) - 1

@@ -4,7 +4,6 @@ Where queries, keys and values come from is found inside a call by their numbers
 names (``inside``); names count only where a parameter's says plainly what it is for.
 """
 
-import math
 import re
 
 import torch
@@ -25,6 +24,7 @@ from helpers.checks.auditing.subject import (
     passes,
     skip,
 )
+from helpers.models.positions import alibi_slopes
 
 HEADS = ("num_heads", "n_heads", "n_head", "nhead", "heads", "num_attention_heads")
 KV_HEADS = (
@@ -258,7 +258,7 @@ def _slopes_of_alibi(logits: Tensor) -> Result:
     """The published slopes, of Press et al. 2022 and the code with it."""
     H = len(logits)
     found = -logits[:, 1:].diagonal(0, 1, 2).mean(dim=1)  # one token back
-    right = torch.tensor(alibi_slopes(H), dtype=found.dtype)
+    right = alibi_slopes(H).to(found)
     worst = int((found / right - 1).abs().argmax())
     if abs(found[worst] / right[worst] - 1) > 0.01:
         return fails(
@@ -271,18 +271,6 @@ def _slopes_of_alibi(logits: Tensor) -> Result:
         if abs(later[head] / -right[head] - 1) > 0.01:
             return fails(f"head {head} gives the next token {later[head]:+.4f}")
     return passes(f"the published slopes, {right.max():.4f} to {right.min():.4f}")
-
-
-def alibi_slopes(H: int) -> list[float]:
-    """What the score of each of H heads loses with every token of distance.
-
-    Source: Press, Smith and Lewis 2022, section 3, and ``get_slopes`` in the code
-    published with it, for a number of heads that is no power of two.
-    """
-    whole = 2 ** math.floor(math.log2(H))
-    slopes = [2 ** (-8 * (h + 1) / whole) for h in range(whole)]
-    between = [2 ** (-4 * (h + 1) / whole) for h in range(0, 2 * whole, 2)]
-    return slopes + between[: H - whole]
 
 
 def _turned_at_home(inside: Inside) -> str:

@@ -188,15 +188,17 @@ def first_of(result: Any) -> Any:
 def weights_of(module: nn.Module, x: Tensor) -> Tensor | None:
     """The weights (..., T, T) that a module returns, asked or unasked; or None.
 
+    What comes second unasked may be something else, such as keys and values.
+
     Raises:
         Nonsense: weights of another shape.
     """
     torch.manual_seed(0)
-    result = module(x.clone())
+    result, asked = module(x.clone()), False
     if not isinstance(result, (tuple, list, dict)):
         if "return_weights" not in inspect.signature(module.forward).parameters:
             return None
-        result = module(x.clone(), return_weights=True)
+        result, asked = module(x.clone(), return_weights=True), True
     weights = result[1] if isinstance(result, (tuple, list)) and len(result) > 1 else 0
     if isinstance(result, dict):
         named = (
@@ -204,10 +206,12 @@ def weights_of(module: nn.Module, x: Tensor) -> Tensor | None:
             for name, one in result.items()
             if any(word in str(name).lower() for word in WEIGHTS)
         )
-        weights = next(named, 0)
+        weights, asked = next(named, 0), True
     if not isinstance(weights, torch.Tensor):
         return None
     T = x.shape[1]
+    if not asked and [*weights.shape].count(T) < 2:
+        return None
     if weights.dim() < 3 or weights.shape[-2:] != (T, T):
         raise Nonsense(f"weights of shape {tuple(weights.shape)}, not (..., {T}, {T})")
     return weights
