@@ -1,6 +1,7 @@
 """Views: what a reader moves on a page, without a kernel and without a network."""
 
 from helpers.views.attention_view import attention_view
+from helpers.views.clocks import clocks
 from helpers.views.diagram import diagram
 from helpers.views.dot_product import dot_product
 from helpers.views.dropout_sampler import dropout_sampler
@@ -27,6 +28,7 @@ __all__ = [
     "Text",
     "View",
     "attention_view",
+    "clocks",
     "diagram",
     "dot_product",
     "dropout_sampler",

@@ -35,6 +35,11 @@ def dot_product():
     return views.dot_product(*vectors, names=HOSTILE[:2], columns=HOSTILE[3:5])
 
 
+def clocks():
+    generator = torch.Generator().manual_seed(5)
+    return views.clocks(*torch.randn(2, 8, generator=generator), names=HOSTILE[:2])
+
+
 def dropout_sampler():
     generator = torch.Generator().manual_seed(1)
     scores = torch.randn(7, 7, generator=generator)
@@ -186,6 +191,7 @@ SAMPLES = {
     "mask_painter": mask_painter,
     "dot_product": dot_product,
     "query_explorer": query_explorer,
+    "clocks": clocks,
     "soft_lookup": soft_lookup,
     "dropout_sampler": dropout_sampler,
     "temperature_and_width": temperature_and_width,

@@ -1,0 +1,163 @@
+"""Exercise of chapter 12: what ALiBi adds to the scores."""
+
+import math
+
+import torch
+
+from helpers.checks.cases import Case, Mistake
+from helpers.checks.exercise import Exercise
+
+
+def _sizes():
+    sizes = {
+        "two heads, three words": (2, 3),
+        "one head, two words": (1, 2),
+        "four heads, one word": (4, 1),
+        "four heads, five words": (4, 5),
+        "eight heads, six words": (8, 6),
+        "sixteen heads, 40 words": (16, 40),
+    }
+    return [Case(name, {"num_heads": H, "T": T}) for name, (H, T) in sizes.items()]
+
+
+def _slopes(num_heads, *, first=1):
+    heads = torch.arange(first, num_heads + first)
+    return 2.0 ** (-8 * heads / num_heads)
+
+
+def _distances(T):
+    """How far each key stands before its query; negative where it comes later."""
+    places = torch.arange(T)
+    return places[:, None] - places
+
+
+def _bias(slopes, distances, hidden=-math.inf):
+    """(H, T, T), with one number wherever the key comes later."""
+    added = -slopes[:, None, None] * distances
+    future = torch.ones(distances.shape, dtype=torch.bool).triu(1)
+    return added.masked_fill(future, hidden)
+
+
+def _made(make_slopes, make_distances=_distances):
+    """A mistake in the slopes or in the distances."""
+    return lambda num_heads, T: _bias(make_slopes(num_heads), make_distances(T))
+
+
+EXERCISE = Exercise(
+    name="alibi_bias",
+    stub="my_alibi_bias(num_heads, T)",
+    asks=(
+        "a function of the number of heads, a power of two, and of the number of words "
+        "that returns what is added to the scores: minus the distance times the "
+        "head's slope, and minus infinity where the key comes later."
+    ),
+    returns={"bias": "(H, T, T)"},
+    reference=_made(_slopes),
+    cases=_sizes,
+    mistakes=(
+        Mistake(
+            "slopes that begin at 1",
+            _made(lambda num_heads: _slopes(num_heads, first=0)),
+            "The heads are counted from 1: of eight, the first has the slope 1/2 and "
+            "the last 1/256. Yours has 1 for the first.",
+        ),
+        Mistake(
+            "the slopes of eight heads",
+            _made(lambda num_heads: 2.0 ** -torch.arange(1.0, num_heads + 1)),
+            "Halving from head to head is right for eight heads only. Whatever H is, "
+            "the last slope is 2^-8, so the exponent is -8h / H.",
+        ),
+        Mistake(
+            "one slope for all heads",
+            _made(lambda num_heads: torch.ones(num_heads)),
+            "Each head has a slope of its own, 2^(-8h / H): steep ones look near, "
+            "flat ones far.",
+        ),
+        Mistake(
+            "the flattest head first",
+            _made(lambda num_heads: _slopes(num_heads).flip(0)),
+            "The slopes stand in the opposite order: head 1 is the steepest.",
+        ),
+        Mistake(
+            "slopes that grow",
+            _made(lambda num_heads: 1 / _slopes(num_heads)),
+            "The exponent lacks its minus: slopes lie between 0 and 1.",
+        ),
+        Mistake(
+            "slopes in equal steps",
+            _made(lambda num_heads: torch.arange(1.0, num_heads + 1) / num_heads),
+            "The slopes form a geometric sequence, 2^(-8h / H), in which each head "
+            "has the same fraction of the one before.",
+        ),
+        Mistake(
+            "a bias that rewards distance",
+            lambda num_heads, T: _bias(-_slopes(num_heads), _distances(T)),
+            "The sign is the wrong one: a key that stands far back must lose, so the "
+            "bias is at most 0.",
+        ),
+        Mistake(
+            "a bias that counts from the first word",
+            _made(_slopes, lambda T: -torch.arange(T).expand(T, T)),
+            "Each row differs from the right one by a constant, so softmax would give "
+            "the same weights. But the task asks for minus the distance: 0 where a "
+            "word meets itself.",
+        ),
+        Mistake(
+            "distances counted from 1",
+            _made(_slopes, lambda T: _distances(T) + 1),
+            "A word is at distance 0 from itself, so the diagonal is 0.",
+        ),
+        Mistake(
+            "squares of the distances",
+            _made(_slopes, lambda T: _distances(T) ** 2),
+            "The bias falls linearly: minus the distance itself, times the slope.",
+        ),
+        Mistake(
+            "a bias that doesn't hide the future",
+            lambda num_heads, T: (
+                -_slopes(num_heads)[:, None, None] * _distances(T).abs()
+            ),
+            "A later key is treated like one that is as far back. It must get minus "
+            "infinity.",
+        ),
+        Mistake(
+            "a bias that rewards the future",
+            lambda num_heads, T: -_slopes(num_heads)[:, None, None] * _distances(T),
+            "Above the diagonal the distance is negative, so later keys gain. They "
+            "must get minus infinity.",
+        ),
+        Mistake(
+            "zeros for the future",
+            lambda num_heads, T: _bias(_slopes(num_heads), _distances(T), 0.0),
+            "A 0 that is added hides nothing: later keys would score best of all. "
+            "They must get minus infinity.",
+        ),
+        Mistake(
+            "a bias that hides each word from itself",
+            lambda num_heads, T: _bias(_slopes(num_heads), _distances(T)).masked_fill(
+                torch.eye(T, dtype=torch.bool), -math.inf
+            ),
+            "A word may attend to itself. Without the diagonal, row 0 has nothing "
+            "left, and softmax gives NaN there.",
+        ),
+        Mistake(
+            "factors in place of what is added",
+            lambda num_heads, T: _bias(_slopes(num_heads), _distances(T)).exp(),
+            "These are the factors that the weights are multiplied by, exp of the "
+            "bias. ALiBi adds to the scores, before softmax.",
+        ),
+        Mistake(
+            "rows and columns exchanged",
+            lambda num_heads, T: _bias(_slopes(num_heads), _distances(T)).mT,
+            "Row t is the query, column s the key. Yours shows each word the future "
+            "and hides the past.",
+        ),
+        Mistake(
+            "the heads on the last axis",
+            lambda num_heads, T: _bias(_slopes(num_heads), _distances(T)).permute(
+                1, 2, 0
+            ),
+            "The scores are (B, H, T, T), so the bias is (H, T, T): heads in front.",
+        ),
+    ),
+)

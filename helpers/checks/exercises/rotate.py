@@ -1,0 +1,193 @@
+"""Exercise of chapter 12: turn queries or keys by their places."""
+
+import torch
+
+from helpers.checks.cases import Case, Mistake
+from helpers.checks.exercise import Exercise
+from helpers.models import positions
+
+
+def _heads():
+    generator = torch.Generator().manual_seed(12)
+
+    def draw(*shape):
+        return torch.randn(shape, generator=generator)
+
+    return [
+        Case("one pair, at place 1", {"heads": torch.tensor([[1.0, 0.0]]), "start": 1}),
+        Case("three rows from place 0", {"heads": draw(3, 4), "start": 0}),
+        Case("one row at place 7", {"heads": draw(1, 4), "start": 7}),
+        Case("four rows of three pairs", {"heads": draw(4, 6), "start": 2}),
+        Case("texts and heads", {"heads": draw(2, 3, 5, 8), "start": 3}),
+        Case("far into a text", {"heads": draw(2, 4), "start": 500}),
+    ]
+
+
+def _angles(heads, start, *, exponent=2.0):
+    T, D = heads.shape[-2:]
+    places = torch.arange(start, start + T, device=heads.device)
+    pairs = torch.arange(D // 2, device=heads.device)
+    return torch.outer(places.float(), 10_000.0 ** (-exponent * pairs / D))
+
+
+def _turn(heads, angles, *, interleaved=False):
+    return positions.rotate(heads, angles.cos(), angles.sin(), interleaved=interleaved)
+
+
+def _put_together(heads, start, combine):
+    """What ``combine`` makes of the halves, the cosines and the sines."""
+    angles = _angles(heads, start)
+    first, second = heads.chunk(2, dim=-1)
+    return torch.cat(combine(first, second, angles.cos(), angles.sin()), dim=-1)
+
+
+def _wrongly_laid_out(heads, start):
+    first, second = _turn(heads, _angles(heads, start)).chunk(2, dim=-1)
+    return torch.stack([first, second], dim=-1).flatten(-2)
+
+
+EXERCISE = Exercise(
+    name="rotate",
+    stub="my_rotate(heads, start)",
+    asks=(
+        "a function of queries or keys (..., T, D), D even, and of the place of their "
+        "first row that returns them turned: feature i and feature i + D / 2 by the "
+        "angle place · 10000^(-2i / D)."
+    ),
+    returns={"turned": "(..., T, D)"},
+    reference=lambda heads, start: _turn(heads, _angles(heads, start)),
+    cases=_heads,
+    mistakes=(
+        Mistake(
+            "a turn that begins at place 0",
+            lambda heads, start: _turn(heads, _angles(heads, 0)),
+            "The first row stands at `start`, so its angles begin there. With a KV "
+            "cache each new key would stand at place 0.",
+        ),
+        Mistake(
+            "a start that is added to the angles",
+            lambda heads, start: _turn(heads, _angles(heads, 0) + start),
+            "`start` is a place and no angle: add it to the places, before they are "
+            "multiplied by the speeds. The slower pairs turn too far.",
+        ),
+        Mistake(
+            "a turn that counts from 1",
+            lambda heads, start: _turn(heads, _angles(heads, start + 1)),
+            "Every row is turned by one place too many: the first one stands at "
+            "`start`.",
+        ),
+        Mistake(
+            "one angle for all rows",
+            lambda heads, start: _turn(heads, _angles(heads, start)[:1]),
+            "Each row has a place of its own: start, start + 1, and so on.",
+        ),
+        Mistake(
+            "a turn the other way round",
+            lambda heads, start: _turn(heads, -_angles(heads, start)),
+            "(1, 0) must become (cos, sin). The minus belongs to the first half: "
+            "first · cos - second · sin.",
+        ),
+        Mistake(
+            "pairs of neighbours",
+            lambda heads, start: _turn(heads, _angles(heads, start), interleaved=True),
+            "Yours turns features 2i and 2i + 1 together, the interleaved layout. "
+            "Here feature i goes with feature i + D / 2.",
+        ),
+        Mistake(
+            "pairs that are put back side by side",
+            _wrongly_laid_out,
+            "The pairs are turned as they should be, but they come back in another "
+            "order: put all first features in front and all second ones behind.",
+        ),
+        Mistake(
+            "one speed for all pairs",
+            lambda heads, start: _turn(heads, _angles(heads, start, exponent=0.0)),
+            "Pair i turns by place · 10000^(-2i / D), so that the later pairs are "
+            "slower. Yours all turn by one radian a place.",
+        ),
+        Mistake(
+            "pairs that slow down half as fast",
+            lambda heads, start: _turn(heads, _angles(heads, start, exponent=1.0)),
+            "The exponent is -2i / D for pair i, not -i / D: there are D / 2 pairs.",
+        ),
+        Mistake(
+            "pairs that slow down twice as fast",
+            lambda heads, start: _turn(heads, _angles(heads, start, exponent=4.0)),
+            "The exponent is -2i / D for pair i. Yours is twice that: did you divide "
+            "by the number of pairs, and double as well?",
+        ),
+        Mistake(
+            "pairs that speed up",
+            lambda heads, start: _turn(heads, _angles(heads, start, exponent=-2.0)),
+            "The sign of the exponent is wrong: the later pairs must be slower.",
+        ),
+        Mistake(
+            "the slowest pair first",
+            lambda heads, start: _turn(heads, _angles(heads, start).flip(-1)),
+            "The pairs have each other's speeds: pair 0 is the fastest, one radian a "
+            "place.",
+        ),
+        Mistake(
+            "a turn without its minus",
+            lambda heads, start: _put_together(
+                heads, start, lambda a, b, c, s: (a * c + b * s, a * s + b * c)
+            ),
+            "first · cos + second · sin is no turn: it changes lengths. The first half "
+            "needs a minus.",
+        ),
+        Mistake(
+            "a mirror in place of a turn",
+            lambda heads, start: _put_together(
+                heads, start, lambda a, b, c, s: (a * c + b * s, a * s - b * c)
+            ),
+            "Lengths stay, but a mirror isn't a turn: at place 0 the second half "
+            "changes its sign, though nothing may move there.",
+        ),
+        Mistake(
+            "sine and cosine exchanged",
+            lambda heads, start: _put_together(
+                heads, start, lambda a, b, c, s: (a * s - b * c, a * c + b * s)
+            ),
+            "At place 0 nothing may move: the cosine of 0 is 1, and it belongs to the "
+            "feature itself.",
+        ),
+        Mistake(
+            "the second half made from the turned first half",
+            lambda heads, start: _put_together(
+                heads,
+                start,
+                lambda a, b, c, s: (a * c - b * s, (a * c - b * s) * s + b * c),
+            ),
+            "Both new halves are made from the old ones. Was the first half "
+            "overwritten before the second was computed?",
+        ),
+        Mistake(
+            "the first half alone",
+            lambda heads, start: _put_together(
+                heads, start, lambda a, b, c, s: (a * c - b * s, b)
+            ),
+            "The second half must turn as well: first · sin + second · cos.",
+        ),
+        Mistake(
+            "each feature times a cosine",
+            lambda heads, start: _put_together(
+                heads, start, lambda a, b, c, s: (a * c, b * c)
+            ),
+            "A turn mixes the two features of a pair; a factor alone makes them "
+            "shorter.",
+        ),
+        Mistake(
+            "a vector added in place of a turn",
+            lambda heads, start: _put_together(
+                heads, start, lambda a, b, c, s: (a + s, b + c)
+            ),
+            "You add sines and cosines to the features. Rotary positions turn a "
+            "vector, and leave its length as it was.",
+        ),
+        Mistake(
+            "nothing turned",
+            lambda heads, start: heads.clone(),
+            "What came goes out again: was the turned tensor returned?",
+        ),
+    ),
+)
