@@ -479,44 +479,6 @@ class OneSlope(Alibi):
         return [super().slopes()[0]] * H
 
 
-class ZerosInFront(nn.Module):
-    """A window by unfold, whose padding of zeros are keys like others."""
-
-    def __init__(self):
-        super().__init__()
-        self.qkv = nn.Linear(D_IN, 3 * H * D, bias=False)
-
-    def forward(self, x):
-        parts = self.qkv(x).unflatten(-1, (3, H, D)).permute(2, 0, 3, 1, 4)
-        queries, keys, values = parts  # (B, H, T, D)
-        keys, values = (
-            F.pad(one, (0, 0, 3, 0)).unfold(2, 4, 1) for one in (keys, values)
-        )
-        scores = torch.einsum("bhtd,bhtdw->bhtw", queries, keys) / math.sqrt(D)
-        weights = self.weights(scores)
-        return torch.einsum("bhtw,bhtdw->bhtd", weights, values).mT.flatten(1, 2).mT
-
-    def weights(self, scores):
-        return scores.softmax(-1)
-
-
-class NothingInFront(ZerosInFront):
-    def weights(self, scores):
-        T = scores.shape[2]
-        real = torch.arange(T, device=scores.device)[:, None] >= 3 - torch.arange(
-            4, device=scores.device
-        )
-        return scores.masked_fill(~real, -math.inf).softmax(-1)
-
-
-def test_unseen_weights_that_zeros_share_are_told_by_equal_tokens():
-    found, right = (audit(one, window=4) for one in (ZerosInFront, NothingInFront))
-    assert right.ok, right
-    reasons = {row.check: row.reason for row in found.rows + right.rows}
-    assert found.failed == ("row sums",), found
-    assert "all rows are equal" in reasons["row sums"]
-
-
 class AlsoKeysAndValues(Steps):
     def forward(self, x):
         return super().forward(x), torch.stack([x, x])[:, :, None]

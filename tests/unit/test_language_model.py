@@ -492,11 +492,12 @@ NOT_SIZES = (0, -1, 2.0, True, "3", None, (4,))
 BAD_OPTIONS = {
     **dict.fromkeys([*SIZES, "mlp_ratio"], NOT_SIZES),
     **dict.fromkeys(
-        ["residual", "mlp", "tie_weights", "qkv_bias", "pair_embedding"],
+        ["residual", "mlp", "tie_weights", "qkv_bias", "pair_embedding", "qk_norm"],
         (0, 1, "no", None),
     ),
     **dict.fromkeys(["positions", "norm", "activation"], ("cosine", None, 1, ["none"])),
     "dropout": (1, 1.0, -0.1, math.nan, True, "0.1", None),
+    "num_kv_heads": (*(one for one in NOT_SIZES if one is not None), 5),
 }
 
 
