@@ -1,4 +1,4 @@
-"""Little-world's loss behind the last position that a model was trained on.
+"""Little-world's loss beyond the last position that a model was trained on.
 
 The stories are one long text. A model is trained on windows of 64 characters that begin
 anywhere in it, and measured on windows of 512, character by character: what does it

@@ -20,8 +20,6 @@ from helpers.checks.comparing import difference
 from helpers.checks.sizes import sizes_of
 
 SCALED = {"queries", "W_query", "scores"}  # what a factor reaches the scores by
-
-
 DOES_NOT_APPLY = (
     *(ArithmeticError, AttributeError, LookupError),
     *(RuntimeError, TypeError, ValueError),

@@ -41,7 +41,7 @@ class KVCache:
         self._layers: dict[int, tuple[Tensor, Tensor]] = {}
 
     def extend(self, layer: int, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-        """Keep one layer's keys and values (B, H, T, D); return all (B, H, S, D)."""
+        """Keep keys and values (B, H_kv, T, D) of a layer; return all, S of them."""
         if self.length:
             kept_keys, kept_values = self._layers[layer]
             validation.require_shared("dtype", **{"the cache": kept_keys, "keys": keys})

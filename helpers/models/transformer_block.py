@@ -73,8 +73,8 @@ class TransformerConfig:
             with an odd ``d_model``.
 
     Source: Radford et al. 2019, section 2.3, for the order of the layers; Ainslie et
-    al. 2023, section 2.2, for shared keys; Henry et al. 2020, section 3, for norms of
-    queries and keys.
+    al. 2023, section 2.2, for shared keys; Henry et al. 2020 for norms of queries and
+    keys; Shazeer 2020, section 2, for the gate.
     """
 
     vocab_size: int
@@ -138,8 +138,8 @@ class BlockAttention(MultiHeadAttention):
     Args:
         config: a TransformerConfig.
 
-    Source: Ainslie et al. 2023, section 2.2 (shared keys and values); Henry et al.
-    2020, section 3 (norms of queries and keys). Built by hand in chapter 13.
+    Source: Ainslie et al. 2023, section 2.2 (shared keys and values); Henry et al. 2020
+    (norms of queries and keys; there by length alone, with one trained factor for all).
     """
 
     def __init__(self, config: TransformerConfig) -> None:
@@ -254,7 +254,7 @@ class GatedMLP(nn.Module):
         d_model: C, width of what comes in and goes out.
         hidden: width in between.
 
-    Source: Shazeer 2020, section 2, equation 6. Built by hand in chapter 13.
+    Source: Shazeer 2020, section 2.
     """
 
     def __init__(self, d_model: int, hidden: int) -> None:

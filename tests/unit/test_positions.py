@@ -162,14 +162,12 @@ def test_both_paths_and_a_cache_agree(positions, options):
 
 
 def test_only_some_positions_tell_where_a_text_begins():
-    text = ids(1, 6)
     for positions in KINDS:
         made = model(positions=positions, num_layers=1)
         x = torch.randn(1, 6, 24)
         scores = [self_scores(made, x, start) for start in (0, 5)]
         same = torch.allclose(*scores, atol=1e-5)
         assert same == (positions in ("rotary", "alibi", "none")), positions
-        assert made(text).isfinite().all()
 
 
 def self_scores(made, x, start):
@@ -241,13 +239,13 @@ def test_muon_takes_the_new_matrices():
 
 
 @pytest.mark.parametrize(
-    ("positions", "options"),
-    [("none", {}), ("none", {"num_kv_heads": 2}), ("none", {"qk_norm": True})],
+    "options",
+    [{}, {"num_kv_heads": 2}, {"qk_norm": True}],
     ids=["as it is", "grouped", "normed"],
 )
-def test_the_audit_passes_a_blocks_attention(positions, options):
+def test_the_audit_passes_a_blocks_attention(options):
     torch.manual_seed(5)
-    config = TransformerConfig(11, 10, 24, 6, 1, positions=positions, **options)
+    config = TransformerConfig(11, 10, 24, 6, 1, **options)
     found = checks.audit(
         BlockAttention(config), 24, 10, num_heads=6, num_kv_heads=config.num_kv_heads
     )

@@ -3,8 +3,8 @@
 A small change of the code is made, and the code is called again: where every result is
 right then, that change says what the mistake was. Nothing is guessed.
 
-Source: Singh, Gulwani and Solar-Lezama 2013, "Automated Feedback Generation for
-Introductory Programming Assignments", have had feedback made from such repairs.
+Source: Singh, Gulwani and Solar-Lezama 2013, who turn the smallest correction of a
+student's program into feedback.
 """
 
 import itertools
@@ -85,11 +85,12 @@ class _Search:
         # The first is the input that most changes are tried on, and no other.
         self._order = [*wrong, *(one for one in numbers if one not in wrong)]
         self._wrong = wrong
-        self._badness = self._off(trial.outcomes)
+        first = self._order[0]
+        self._badness = badness(trial.rights[first], trial.outcomes[first])
         self._promising: list[tuple[float, int, Edit]] = []
         self._left: Repair | None = None
         # Two tensors are alike by no chance; two texts or truth values may be.
-        self._many = _has_numbers(trial.rights[self._order[0]].value)
+        self._many = _has_numbers(trial.rights[first].value)
         # A count can be mended at many places; only one place tells the mistake.
         self._counts = all(_is_count(one.value) for one in trial.rights)
 
@@ -97,11 +98,6 @@ class _Search:
         return self._trial.alike(
             self._trial.rights[number], self._trial.outcomes[number]
         )
-
-    def _off(self, outcomes: Sequence[Outcome]) -> float:
-        """How far the results on the first input are off."""
-        first = self._order[0]
-        return badness(self._trial.rights[first], outcomes[first])
 
     def run(self) -> Repair | None:
         definition = self._code.definition

@@ -16,14 +16,10 @@ class Source:
         attempt: the reader's function or class.
         tree: of its cell or file, without all that isn't a function or a class.
         definition: the attempt's own in that tree.
-        first_line: of the definition.
     """
 
-    def __init__(
-        self, attempt: Any, tree: ast.Module, definition: Definition, first_line: int
-    ) -> None:
+    def __init__(self, attempt: Any, tree: ast.Module, definition: Definition) -> None:
         self.definition = definition
-        self.first_line = first_line
         self._tree = tree
         self._globals = _code_of(attempt)[1]
 
@@ -76,7 +72,7 @@ def read(attempt: Any) -> Source | None:
         if one.name == attempt.__name__ and first <= code.co_firstlineno <= last:
             called = _called(one, beside)
             module = ast.Module([other for other in beside if other in called], [])
-            return Source(attempt, module, one, one.lineno)
+            return Source(attempt, module, one)
     return None
 
 
