@@ -5,6 +5,7 @@ width, H heads. A text is a row of character ids, int64.
 """
 
 import functools
+import itertools
 
 import torch
 import torch.nn.functional as F
@@ -174,6 +175,10 @@ class TransformerLM(nn.Module):
             self.pair_embedding = nn.Embedding(config.vocab_size**2, config.d_model)
         self.dropout = nn.Dropout(config.dropout)
         self.blocks = nn.ModuleList(Block(config) for _ in range(config.num_layers))
+        self.kept = self.recalled = None
+        if config.embedding_skip:  # each block's shares of its input and the embeddings
+            self.kept = nn.Parameter(torch.ones(config.num_layers))
+            self.recalled = nn.Parameter(torch.zeros(config.num_layers))
         self.final_norm = make_norm(config)
         self.head = None
         if not config.tie_weights:
@@ -217,8 +222,11 @@ class TransformerLM(nn.Module):
         if self.config.positions == "alibi":
             heads = self.config.num_heads
             bias = functools.partial(alibi_bias, heads, device=ids.device)
+        embedded = x
         all_weights: list[Tensor] = []
         for layer, block in enumerate(self.blocks):
+            if self.kept is not None and self.recalled is not None:
+                x = self.kept[layer] * x + self.recalled[layer] * embedded
             past = None if cache is None else functools.partial(cache.extend, layer)
             result = block(
                 x, return_weights=return_weights, turn=turn, bias=bias, past=past
@@ -274,3 +282,7 @@ def _draw_weights(model: CharLanguageModel | TransformerLM) -> None:
     # What logits are made with stays small, so that they start near 0.
     last = model.token_embedding if model.head is None else model.head
     nn.init.normal_(last.weight, std=0.02)
+    if isinstance(model, TransformerLM) and model.config.zero_init:
+        blocks = (block for block in model.blocks if isinstance(block, Block))
+        for layer in itertools.chain(*(block.last_layers() for block in blocks)):
+            nn.init.zeros_(layer.weight)

@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
@@ -65,6 +66,10 @@ class TransformerConfig:
             several query heads share one; as many as there are heads where left out.
         qk_norm: give each head's queries and keys a root mean square of 1, times a
             trained factor a feature, before they are turned and compared.
+        embedding_skip: give each block a trained share of the embeddings beside what
+            the block before it returns.
+        zero_init: begin with zeros where a layer's result is added, so that every
+            block begins by passing on what it got.
 
     Raises:
         ValueError: an option of another type or outside its choices; ``num_heads`` that
@@ -74,7 +79,8 @@ class TransformerConfig:
 
     Source: Radford et al. 2019, section 2.3, for the order of the layers; Ainslie et
     al. 2023, section 2.2, for shared keys; Henry et al. 2020 for norms of queries and
-    keys; Shazeer 2020, section 2, for the gate.
+    keys; Shazeer 2020, section 2, for the gate; Jordan et al. 2024 (modded-nanogpt) for
+    the embedding's skip and the zeros.
     """
 
     vocab_size: int
@@ -94,6 +100,8 @@ class TransformerConfig:
     qkv_bias: bool = False
     num_kv_heads: int | None = None
     qk_norm: bool = False
+    embedding_skip: bool = False
+    zero_init: bool = False
 
     def __post_init__(self) -> None:
         sizes, switches = self._of_type(int), self._of_type(bool)
@@ -202,7 +210,7 @@ class BlockAttention(MultiHeadAttention):
         mask = self.mask[S - T : S, :S]  # the queries are the last T of S positions
         added = None if bias is None else bias(T, S).to(queries.dtype)
         p = self.dropout.p if self.dropout.training else 0.0
-        if self.fused and not return_weights:
+        if self.fused and not return_weights and not _is_slow_when_fused(queries):
             weights = None
             # The flag is faster than the mask, but only fits where no key is earlier.
             flag: dict[str, Any] = {"attn_mask": mask}
@@ -219,6 +227,12 @@ class BlockAttention(MultiHeadAttention):
             )
         output = self.out_proj(_merge_heads(context))  # (B, T, C)
         return on_request(output, weights, return_weights)
+
+
+def _is_slow_when_fused(queries: Tensor) -> bool:
+    """PyTorch's fused attention takes three times as long backwards in this case."""
+    narrow = queries.dtype in (torch.bfloat16, torch.float16)
+    return narrow and queries.device.type == "cpu" and torch.is_grad_enabled()
 
 
 class SquaredReLU(nn.Module):
@@ -324,6 +338,12 @@ class Block(nn.Module):
         if self.mlp is not None and self.mlp_norm is not None:
             x = self._add(x, self.mlp(self.mlp_norm(x)))
         return on_request(x, weights, return_weights)
+
+    def last_layers(self) -> list[nn.Linear]:
+        """The layers whose results are added to the path: attention's and the MLP's."""
+        layers = [layer for layer in self.modules() if isinstance(layer, nn.Linear)]
+        found = [self.attention.out_proj]
+        return found if self.mlp is None else [*found, layers[-1]]
 
     def _add(self, x: Tensor, update: Tensor) -> Tensor:
         update = self.dropout(update)

@@ -6,6 +6,7 @@ import torch
 from torch import nn
 
 from helpers.training.config import TrainConfig
+from helpers.training.muon import Muon
 
 
 def learning_rate_at(config: TrainConfig, step: int) -> float:
@@ -67,7 +68,7 @@ def make_optimizers(
     if config.optimizer == "adamw":
         return [adamw]
     rate = config.muon_learning_rate
-    return [adamw, torch.optim.Muon(hidden, lr=rate, weight_decay=decay)]
+    return [adamw, Muon(hidden, lr=rate, weight_decay=decay)]
 
 
 def _hidden_matrices(model: nn.Module) -> list[torch.Tensor]:

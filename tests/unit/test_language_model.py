@@ -492,7 +492,10 @@ NOT_SIZES = (0, -1, 2.0, True, "3", None, (4,))
 BAD_OPTIONS = {
     **dict.fromkeys([*SIZES, "mlp_ratio"], NOT_SIZES),
     **dict.fromkeys(
-        ["residual", "mlp", "tie_weights", "qkv_bias", "pair_embedding", "qk_norm"],
+        [
+            *("residual", "mlp", "tie_weights", "qkv_bias", "pair_embedding"),
+            *("qk_norm", "embedding_skip", "zero_init"),
+        ],
         (0, 1, "no", None),
     ),
     **dict.fromkeys(["positions", "norm", "activation"], ("cosine", None, 1, ["none"])),

@@ -18,6 +18,7 @@ from torch.optim.optimizer import register_optimizer_step_pre_hook
 from helpers.text.batches import Documents
 from helpers.training.config import TrainConfig
 from helpers.training.loop import Row, TrainResult, bits, evaluate, train
+from helpers.training.muon import Muon
 from helpers.training.optimizers import learning_rate_at, make_optimizers
 from tests.samples.training import (
     CONTEXT_LENGTH,
@@ -109,7 +110,7 @@ def test_muon_takes_the_hidden_matrices_only(tied):
     model = TinyModel(tied=tied)
     config = make_config(optimizer="muon", weight_decay=0.3, muon_learning_rate=0.7)
     adamw, muon = make_optimizers(model, config)
-    assert isinstance(muon, torch.optim.Muon)
+    assert isinstance(muon, Muon)
     assert named(model, muon) == [["hidden.weight"]]
     assert (muon.param_groups[0]["lr"], muon.param_groups[0]["weight_decay"]) == (
         0.7,

@@ -1,0 +1,133 @@
+"""Muon: steps whose directions all have the same size, for the matrices of a model."""
+
+from collections.abc import Callable, Iterable
+from typing import Any, cast
+
+import torch
+from torch import Tensor
+
+from helpers import validation
+
+# What Newton and Schulz's iteration multiplies a matrix, its cube and its fifth power
+# by. Small singular values grow by 3.4445 at each step, and large ones stay near 1.
+COEFFICIENTS = (3.4445, -4.7750, 2.0315)
+SMALLEST = 1e-7
+
+
+def orthogonalise(matrices: Tensor, steps: int = 5) -> Tensor:
+    """Keep the directions of a matrix, and make all its singular values about 1.
+
+    Where the matrix is U S Vᵀ, the result is near U Vᵀ: after five steps, singular
+    values that were more than a hundredth of the matrix's length lie between 0.68 and
+    1.14. Only matrix products are needed, and they are computed in the dtype given.
+
+    Args:
+        matrices: (..., M, N) floating point; each is treated alone.
+        steps: of the iteration, at least 1.
+
+    Returns:
+        result: (..., M, N), of the same dtype.
+
+    Raises:
+        ValueError: fewer than two axes, another dtype, or steps below 1.
+
+    Source: Jordan et al. 2024 (Muon), after Björck and Bowie 1971.
+    """
+    validation.require_tensor("matrices", matrices)
+    validation.require_integers(steps=steps)
+    shape = validation.shape_of(matrices)
+    if len(shape) < 2 or not matrices.is_floating_point():
+        raise ValueError(
+            "matrices must be floating point of shape (..., M, N), got "
+            f"{matrices.dtype} with shape {shape}"
+        )
+    x = matrices.flatten(0, -3) if len(shape) > 2 else matrices[None]
+    tall = shape[-2] > shape[-1]
+    x = x.mT if tall else x  # the products below are then of the smaller size
+    # No singular value is larger than the length, and 1 is where the iteration begins.
+    x = x / x.norm(dim=(-2, -1), keepdim=True).clamp(min=SMALLEST)
+    a, b, c = COEFFICIENTS
+    for _ in range(steps):
+        square = x @ x.mT
+        odd = torch.baddbmm(square, square, square, beta=b, alpha=c)
+        x = torch.baddbmm(x, odd, x, beta=a)
+    return (x.mT if tall else x).reshape(shape)
+
+
+class Muon(torch.optim.Optimizer):
+    """Momentum whose steps are orthogonalised, for matrices (M, N).
+
+    A step is ``torch.optim.Muon``'s: as long as the learning rate, times √(M / N) where
+    that is more than 1, in every direction. Matrices of one shape are orthogonalised
+    together, which is faster. Its state is the same as there.
+
+    Args:
+        params: matrices.
+        lr: the learning rate.
+        weight_decay: what a step takes off each matrix, as a multiple of ``lr``.
+        momentum: decay rate of the running mean of the gradients, in [0, 1).
+
+    Raises:
+        ValueError: a parameter that isn't a matrix, or a momentum outside [0, 1).
+
+    Source: Jordan et al. 2024. Built by hand in chapter 13.
+    """
+
+    def __init__(
+        self,
+        params: Iterable[Tensor],
+        lr: float,
+        *,
+        weight_decay: float = 0.1,
+        momentum: float = 0.95,
+    ) -> None:
+        validation.require_probability("momentum", momentum)
+        options = {"lr": lr, "weight_decay": weight_decay, "momentum": momentum}
+        super().__init__(params, options)
+        for matrix in (p for group in self.param_groups for p in group["params"]):
+            if matrix.ndim != 2:
+                shape = validation.shape_of(matrix)
+                raise ValueError(f"params must be matrices, got one of shape {shape}")
+
+    @torch.no_grad()
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """One update of all matrices that have a gradient."""
+        loss = None
+        if closure is not None:
+            with torch.enable_grad():
+                loss = closure()
+        for group in self.param_groups:
+            alike: dict[Any, list[Tensor]] = {}
+            for matrix in group["params"]:
+                if matrix.grad is not None:
+                    kind = (matrix.shape, matrix.dtype, matrix.device)
+                    alike.setdefault(kind, []).append(matrix)
+            for matrices in alike.values():
+                self._update(matrices, **group)
+        return loss
+
+    def _update(
+        self,
+        matrices: list[Tensor],
+        lr: float,
+        weight_decay: float,
+        momentum: float,
+        **_: Any,
+    ) -> None:
+        """The update of matrices of one shape."""
+        gradients = [cast(Tensor, matrix.grad) for matrix in matrices]
+        means = [self._mean(matrix) for matrix in matrices]
+        torch._foreach_lerp_(means, gradients, 1 - momentum)
+        ahead = torch.stack(torch._foreach_lerp(gradients, means, momentum))
+        M, N = ahead.shape[-2:]
+        updates = orthogonalise(ahead.bfloat16()).to(ahead.dtype)
+        torch._foreach_mul_(matrices, 1 - lr * weight_decay)
+        longer = max(1, M / N) ** 0.5
+        torch._foreach_add_(matrices, updates.unbind(), alpha=-lr * longer)
+
+    def _mean(self, matrix: Tensor) -> Tensor:
+        """The running mean of a matrix's gradients."""
+        state = self.state[matrix]
+        if "momentum_buffer" not in state:
+            state["momentum_buffer"] = torch.zeros_like(matrix)
+        return cast(Tensor, state["momentum_buffer"])

@@ -1,0 +1,180 @@
+"""What a block may be made of beside chapter 9's parts."""
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from helpers import checks
+from helpers.models.language_model import TransformerLM
+from helpers.models.transformer_block import BlockAttention, TransformerConfig
+from helpers.training.config import TrainConfig
+from helpers.training.optimizers import make_optimizers
+
+B, T = 2, 5
+
+
+def model(**options):
+    torch.manual_seed(3)
+    sizes = {"vocab_size": 11, "context_length": 12, "d_model": 24, "num_heads": 6} | {
+        "num_layers": 2
+    }
+    return TransformerLM(TransformerConfig(**sizes | options)).eval()
+
+
+def ids(*shape):
+    generator = torch.Generator().manual_seed(4)
+    return torch.randint(11, shape, generator=generator)
+
+
+def test_grouped_heads_are_full_ones_with_repeated_keys_and_values():
+    grouped = model(num_kv_heads=2, qkv_bias=True)
+    full = model(qkv_bias=True)
+    state = grouped.state_dict()
+    for name, entries in state.items():
+        if "W_key" in name or "W_value" in name:
+            heads = entries.unflatten(0, (2, 4))
+            state[name] = heads.repeat_interleave(3, dim=0).flatten(0, 1)
+    full.load_state_dict(state)
+    assert_close(full(ids(B, 9)), grouped(ids(B, 9)))
+
+
+def test_normed_queries_forget_how_long_they_were():
+    made = model(qk_norm=True)
+    before = made(ids(B, 9))
+    for block in made.blocks:
+        block.attention.W_query.weight.data *= 100
+        block.attention.W_key.weight.data *= 0.1
+    assert_close(made(ids(B, 9)), before, atol=1e-3, rtol=1e-3)
+    plain = model()
+    before = plain(ids(B, 9))
+    plain.blocks[0].attention.W_query.weight.data *= 100
+    assert not torch.allclose(plain(ids(B, 9)), before, atol=1e-3)
+
+
+def test_an_mlp_with_a_gate_is_as_large_as_one_without():
+    sizes = [
+        sum(
+            entries.numel()
+            for entries in model(activation=one, d_model=48).blocks[0].mlp.parameters()
+        )
+        for one in ("gelu", "swiglu")
+    ]
+    assert sizes[1] == pytest.approx(sizes[0], rel=0.03)
+    mlp = model(activation="swiglu").blocks[0].mlp
+    x = torch.randn(B, T, 24)
+    gate = x @ mlp.gate.weight.T
+    expected = (gate * gate.sigmoid() * (x @ mlp.up.weight.T)) @ mlp.down.weight.T
+    assert_close(mlp(x), expected)
+
+
+def test_muon_takes_the_new_matrices():
+    made = model(activation="swiglu", qk_norm=True, num_kv_heads=2, norm="rms")
+    config = TrainConfig(steps=3, batch_size=2, learning_rate=0.01, optimizer="muon")
+    adamw, muon = make_optimizers(made, config)
+    taken = {id(p) for group in muon.param_groups for p in group["params"]}
+    mlp, attention = made.blocks[0].mlp, made.blocks[0].attention
+    assert {id(mlp.gate.weight), id(attention.W_key.weight)} <= taken
+    assert id(attention.query_norm.weight) not in taken
+    assert adamw.param_groups
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"num_kv_heads": 2}, {"qk_norm": True}],
+    ids=["as it is", "grouped", "normed"],
+)
+def test_the_audit_passes_a_blocks_attention(options):
+    torch.manual_seed(5)
+    config = TransformerConfig(11, 10, 24, 6, 1, **options)
+    found = checks.audit(
+        BlockAttention(config), 24, 10, num_heads=6, num_kv_heads=config.num_kv_heads
+    )
+    assert found.ok, found.failed
+
+
+def test_with_zeros_at_the_start_every_block_passes_on_what_it_got():
+    for activation in ("gelu", "swiglu"):
+        made = model(zero_init=True, activation=activation)
+        embedded = made.token_embedding(ids(B, T)) + made.position_embedding.weight[:T]
+        expected = made.final_norm(embedded) @ made.head.weight.T
+        assert_close(made(ids(B, T)), expected)
+    usual = model()
+    assert all(
+        layer.weight.any() for block in usual.blocks for layer in block.last_layers()
+    )
+    assert len(model(mlp=False).blocks[0].last_layers()) == 1
+    # All else is drawn as without the zeros.
+    assert made.blocks[1].mlp.up.weight.equal(
+        model(activation="swiglu").blocks[1].mlp.up.weight
+    )
+
+
+def test_every_block_gets_its_share_of_the_embeddings():
+    made, usual = model(embedding_skip=True), model()
+    assert_close(made(ids(B, T)), usual(ids(B, T)))  # at first a share of nothing
+    got = []
+    for block in made.blocks:
+        block.register_forward_pre_hook(lambda _, args: got.append(args[0]))
+    made.kept.data = torch.tensor([1.0, 0.5])
+    made.recalled.data = torch.tensor([0.0, 3.0])
+    made(ids(B, T))
+    embedded, second = got
+    first = made.blocks[0](embedded)
+    assert_close(second, 0.5 * first + 3 * embedded)
+
+
+def test_shares_of_the_embeddings_are_trained_without_decay():
+    made = model(embedding_skip=True)
+    config = TrainConfig(steps=3, batch_size=2, learning_rate=0.01, weight_decay=0.1)
+    (adamw,) = make_optimizers(made, config)
+    for group in adamw.param_groups:
+        if any(p is made.recalled for p in group["params"]):
+            assert group["weight_decay"] == 0
+            break
+    else:
+        raise AssertionError("nobody trains it")
+    torch.nn.functional.cross_entropy(
+        made(ids(B, T)).flatten(0, 1), ids(B, T).flatten()
+    ).backward()
+    assert made.recalled.grad.abs().min() > 0
+
+
+def test_a_cache_knows_the_shares_of_the_embeddings():
+    made = model(embedding_skip=True)
+    made.recalled.data += 0.7
+    cache = made.new_cache()
+    parts = [made(one, cache=cache) for one in ids(B, 9).split([4, 1, 4], dim=1)]
+    assert_close(torch.cat(parts, dim=1), made(ids(B, 9)))
+
+
+def test_in_bfloat16_training_attends_without_the_fused_path(monkeypatch):
+    made, called = model(), []
+    fused = torch.nn.functional.scaled_dot_product_attention
+
+    def counted(*args, **options):
+        called.append(torch.is_grad_enabled())
+        return fused(*args, **options)
+
+    monkeypatch.setattr(torch.nn.functional, "scaled_dot_product_attention", counted)
+    expected = made(ids(B, T))
+    assert called == [True, True]
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        found = made(ids(B, T))
+        assert len(called) == 2
+        with torch.no_grad():
+            made(ids(B, T))
+    assert called[2:] == [False, False]
+    assert_close(found.float(), expected, atol=0.02, rtol=0.02)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"num_kv_heads": 4}, "num_kv_heads must divide num_heads = 6, got 4"),
+        ({"num_kv_heads": 0}, "num_kv_heads"),
+        ({"qk_norm": 1}, "qk_norm"),
+    ],
+)
+def test_bad_options_are_named(options, words):
+    with pytest.raises(ValueError, match=words):
+        model(**options)
