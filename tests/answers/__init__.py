@@ -1,4 +1,4 @@
-"""Answers to the exercises, written from the tasks' text alone by nine hands.
+"""Answers to the exercises, written from the tasks' text alone by eleven hands.
 
 Nobody who wrote them had seen a check. Each hand's folder has a module for each of its
 checks, whose ``ANSWERS`` begin their docstring with "right:" or "wrong:", and then say
@@ -10,8 +10,11 @@ of 235 wrong ones rejected; of these 62.7 % were named, 18.0 % led to the place,
 14.5 % heard no more than that the result is wrong, and 4.8 % were misnamed. The second
 time, on hands g to i, all 115 right ones were accepted and all 427 wrong ones rejected;
 76.1 % were named, 9.1 % led, 10.3 % heard no more, and 4.4 % were misnamed; one answer
-stopped its check with an error, which was mended before the scoring. The checks have
-been mended by both scores, so that all answers are known ones now.
+stopped its check with an error, which was mended before the scoring. The third time, on
+hands j and k, who wrote for the three exercises of chapter 12 alone, all 33 right ones
+were accepted and 83 of 84 wrong ones rejected; 74.7 % were named, 9.6 % led, 14.5 %
+heard no more, and 1.2 % were misnamed. The checks have been mended by each score, so
+that all answers are known ones now.
 """
 
 import importlib

@@ -30,7 +30,7 @@ def verdicts():
 
 
 def test_there_are_right_and_wrong_answers_to_every_exercise():
-    assert len(ANSWERS) > 1400
+    assert len(ANSWERS) > 1500
     for answers in (RIGHT, WRONG):
         assert {answer.check for answer in answers} == set(checks.EXERCISES)
 
@@ -52,6 +52,7 @@ def test_most_verdicts_on_wrong_answers_name_the_mistake(verdicts):
     known = sum(verdict.mistake is not None for verdict in found)
     mended = sum("very result" in "".join(verdict.signs) for verdict in found)
     telling = sum(bool(verdict.mistake or verdict.signs) for verdict in found)
-    assert known >= 0.58 * len(WRONG)
-    assert known + mended >= 0.8 * len(WRONG)
-    assert telling >= 0.87 * len(WRONG)
+    # 62, 82 and 89 %; where repairs have a tenth of the CPU time, 62, 77 and 87 %.
+    assert known >= 0.6 * len(WRONG)
+    assert known + mended >= 0.77 * len(WRONG)
+    assert telling >= 0.86 * len(WRONG)

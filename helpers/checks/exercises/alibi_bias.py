@@ -13,6 +13,7 @@ def _sizes():
         "two heads, three words": (2, 3),
         "one head, two words": (1, 2),
         "four heads, one word": (4, 1),
+        "four heads, four words": (4, 4),
         "four heads, five words": (4, 5),
         "eight heads, six words": (8, 6),
         "sixteen heads, 40 words": (16, 40),
@@ -43,6 +44,22 @@ def _made(make_slopes, make_distances=_distances):
     return lambda num_heads, T: _bias(make_slopes(num_heads), make_distances(T))
 
 
+def _slopes_along_keys(num_heads, T):
+    """(T, T), or (T, H) where T is 1."""
+    distances = _distances(T)
+    return (-_slopes(num_heads) * distances).masked_fill(distances < 0, -math.inf)
+
+
+_WHOLE = (
+    "A division by // leaves whole exponents, and with sixteen heads, neighbours share "
+    "a slope. Divide with a single /."
+)
+_ALONG_KEYS = (
+    "The H slopes lie along the last axis, that of the keys. slopes[:, None, None] "
+    "puts them in front, with two axes of length 1 behind."
+)
+
+
 EXERCISE = Exercise(
     name="alibi_bias",
     stub="my_alibi_bias(num_heads, T)",
@@ -68,6 +85,34 @@ EXERCISE = Exercise(
             "the last slope is 2^-8, so the exponent is -8h / H.",
         ),
         Mistake(
+            "slopes that halve from head to head",
+            _made(lambda H: 2.0 ** (-8 / H) * 0.5 ** torch.arange(H)),
+            "The first slope is right. From head to head the exponent falls by 8 / H, "
+            "and that halves the slope for eight heads only.",
+        ),
+        Mistake(
+            "exponents rounded to whole numbers",
+            _made(lambda H: 2.0 ** (-8 * torch.arange(1, H + 1) // H)),
+            _WHOLE,
+        ),
+        Mistake(
+            "exponents rounded to whole numbers",
+            _made(lambda H: 0.5 ** (8 * torch.arange(1, H + 1) // H)),
+            _WHOLE,
+        ),
+        Mistake(
+            "powers of e in place of powers of 2",
+            _made(lambda H: torch.exp(-8 * torch.arange(1, H + 1) / H)),
+            "The slope is 2^(-8h / H), and exp gives e^(-8h / H): 2.0 ** exponents, or "
+            "torch.exp2.",
+        ),
+        Mistake(
+            "slopes of 2^-8 times h / H",
+            _made(lambda H: 2.0**-8 * torch.arange(1, H + 1) / H),
+            "A power comes before a product: 2**-8 * h / H is 2^-8 times h / H. All of "
+            "-8 * h / H is the exponent, so it needs its brackets.",
+        ),
+        Mistake(
             "one slope for all heads",
             _made(lambda num_heads: torch.ones(num_heads)),
             "Each head has a slope of its own, 2^(-8h / H): steep ones look near, "
@@ -88,6 +133,20 @@ EXERCISE = Exercise(
             _made(lambda num_heads: torch.arange(1.0, num_heads + 1) / num_heads),
             "The slopes form a geometric sequence, 2^(-8h / H), in which each head "
             "has the same fraction of the one before.",
+        ),
+        Mistake(
+            "slopes in equal steps",
+            _made(lambda H: torch.linspace(2 ** (-8 / H), 2**-8, H)),
+            "The first slope and the last are right. In between they form a geometric "
+            "sequence, 2^(-8h / H): each is the one before times the same fraction.",
+        ),
+        Mistake("slopes that go along the keys", _slopes_along_keys, _ALONG_KEYS),
+        Mistake(
+            "slopes that go along the keys",
+            lambda num_heads, T: _slopes_along_keys(num_heads, T).expand(
+                num_heads, T, T
+            ),
+            _ALONG_KEYS,
         ),
         Mistake(
             "a bias that rewards distance",
@@ -131,6 +190,32 @@ EXERCISE = Exercise(
             lambda num_heads, T: _bias(_slopes(num_heads), _distances(T), 0.0),
             "A 0 that is added hides nothing: later keys would score best of all. "
             "They must get minus infinity.",
+        ),
+        *(
+            Mistake(
+                "a low number in place of minus infinity",
+                lambda num_heads, T, low=low: _bias(
+                    _slopes(num_heads), _distances(T), low
+                ),
+                "A low number hides the future only as long as no score is as low. "
+                "Minus infinity, which the task asks for, lies below every score.",
+            )
+            for low in (-1e4, -1e9, torch.finfo(torch.float32).min)
+        ),
+        Mistake(
+            "plus infinity for the future",
+            lambda num_heads, T: _bias(_slopes(num_heads), _distances(T), math.inf),
+            "Minus infinity times minus the slope is plus infinity. Hide the future in "
+            "the product, not in the distances.",
+        ),
+        Mistake(
+            "minus infinity times 0",
+            lambda num_heads, T: (
+                _bias(_slopes(num_heads), _distances(T))
+                + torch.ones(T, T).triu(1) * -math.inf
+            ),
+            "Infinity times 0 is not a number, so that nothing is left but NaN and "
+            "minus infinity. masked_fill and torch.where need no product.",
         ),
         Mistake(
             "a bias that hides each word from itself",

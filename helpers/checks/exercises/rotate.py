@@ -4,6 +4,10 @@ import torch
 
 from helpers.checks.cases import Case, Mistake
 from helpers.checks.exercise import Exercise
+from helpers.checks.exercises.support.angle_mistakes import (
+    angle_mistakes,
+    angles_of,
+)
 from helpers.models import positions
 
 
@@ -23,11 +27,9 @@ def _heads():
     ]
 
 
-def _angles(heads, start, *, exponent=2.0):
+def _angles(heads, start, **options):
     T, D = heads.shape[-2:]
-    places = torch.arange(start, start + T, device=heads.device)
-    pairs = torch.arange(D // 2, device=heads.device)
-    return torch.outer(places.float(), 10_000.0 ** (-exponent * pairs / D))
+    return angles_of(T, D, first=start, device=heads.device, **options)
 
 
 def _turn(heads, angles, *, interleaved=False):
@@ -39,6 +41,33 @@ def _put_together(heads, start, combine):
     angles = _angles(heads, start)
     first, second = heads.chunk(2, dim=-1)
     return torch.cat(combine(first, second, angles.cos(), angles.sin()), dim=-1)
+
+
+def _turn_at(speeds):
+    """The right turn, but for the pairs' speeds."""
+    return lambda heads, start: _turn(heads, _angles(heads, start, speeds=speeds))
+
+
+def _turn_of(count):
+    """The right turn, but for the number of places, ``count(heads, start)``."""
+
+    def turned(heads, start):
+        T, D = count(heads, start), heads.shape[-1]
+        return _turn(heads, angles_of(T, D, first=start, device=heads.device))
+
+    return turned
+
+
+def _with_angles_of_neighbours(heads, start):
+    first, second = heads.chunk(2, dim=-1)
+    angles = _angles(heads, start).repeat_interleave(2, dim=-1)
+    turned_ahead = torch.cat([-second, first], dim=-1)
+    return heads * angles.cos() + turned_ahead * angles.sin()
+
+
+def _counted_on(heads, start):
+    rows = heads.flatten(0, -2)
+    return _turn(rows, _angles(rows, start)).reshape(heads.shape)
 
 
 def _wrongly_laid_out(heads, start):
@@ -82,6 +111,24 @@ EXERCISE = Exercise(
             "Each row has a place of its own: start, start + 1, and so on.",
         ),
         Mistake(
+            "places that end at T",
+            _turn_of(lambda heads, start: heads.shape[-2] - start),
+            "torch.arange(start, T) ends at place T - 1. T places are needed, whatever "
+            "the first is: the last one is start + T - 1.",
+        ),
+        Mistake(
+            "places counted along axis 1",
+            _turn_of(lambda heads, start: heads.shape[1]),
+            "The rows are the last axis but one, heads.shape[-2], however many axes "
+            "stand in front. That is axis 1 only where there are three in all.",
+        ),
+        Mistake(
+            "places counted on through the batch",
+            _counted_on,
+            "The first head of the first text is right. Every other one begins at "
+            "`start` as well: keep the axes in front, and let T be heads.shape[-2].",
+        ),
+        Mistake(
             "a turn the other way round",
             lambda heads, start: _turn(heads, -_angles(heads, start)),
             "(1, 0) must become (cos, sin). The minus belongs to the first half: "
@@ -94,39 +141,19 @@ EXERCISE = Exercise(
             "Here feature i goes with feature i + D / 2.",
         ),
         Mistake(
+            "angles of neighbours for pairs of halves",
+            _with_angles_of_neighbours,
+            "Features i and i + D / 2 turn together, so both need the angle of pair i: "
+            "torch.cat([angles, angles], dim=-1). repeat_interleave gives an angle to "
+            "two neighbours.",
+        ),
+        Mistake(
             "pairs that are put back side by side",
             _wrongly_laid_out,
             "The pairs are turned as they should be, but they come back in another "
             "order: put all first features in front and all second ones behind.",
         ),
-        Mistake(
-            "one speed for all pairs",
-            lambda heads, start: _turn(heads, _angles(heads, start, exponent=0.0)),
-            "Pair i turns by place · 10000^(-2i / D), so that the later pairs are "
-            "slower. Yours all turn by one radian a place.",
-        ),
-        Mistake(
-            "pairs that slow down half as fast",
-            lambda heads, start: _turn(heads, _angles(heads, start, exponent=1.0)),
-            "The exponent is -2i / D for pair i, not -i / D: there are D / 2 pairs.",
-        ),
-        Mistake(
-            "pairs that slow down twice as fast",
-            lambda heads, start: _turn(heads, _angles(heads, start, exponent=4.0)),
-            "The exponent is -2i / D for pair i. Yours is twice that: did you divide "
-            "by the number of pairs, and double as well?",
-        ),
-        Mistake(
-            "pairs that speed up",
-            lambda heads, start: _turn(heads, _angles(heads, start, exponent=-2.0)),
-            "The sign of the exponent is wrong: the later pairs must be slower.",
-        ),
-        Mistake(
-            "the slowest pair first",
-            lambda heads, start: _turn(heads, _angles(heads, start).flip(-1)),
-            "The pairs have each other's speeds: pair 0 is the fastest, one radian a "
-            "place.",
-        ),
+        *angle_mistakes("D", _turn_at),
         Mistake(
             "a turn without its minus",
             lambda heads, start: _put_together(

@@ -4,6 +4,10 @@ import torch
 
 from helpers.checks.cases import Case, Mistake
 from helpers.checks.exercise import Exercise
+from helpers.checks.exercises.support.angle_mistakes import (
+    angle_mistakes,
+    angles_of,
+)
 from helpers.models import positions
 
 
@@ -14,18 +18,14 @@ def _sizes():
         Case("one place", {"T": 1, "d_model": 6}),
         Case("five places, three pairs", {"T": 5, "d_model": 6}),
         Case("200 places, eight pairs", {"T": 200, "d_model": 16}),
+        # bfloat16 has no 257; a single pair has speed 1, so that nothing else rounds.
+        Case("300 places, one pair", {"T": 300, "d_model": 2}),
     ]
-
-
-def _angles(T, d_model, *, exponent=2.0, first=0):
-    pairs = torch.arange(d_model // 2)
-    places = torch.arange(first, first + T)
-    return torch.outer(places.float(), 10_000.0 ** (-exponent * pairs / d_model))
 
 
 def _vectors(T, d_model, **options):
     """The sines and the cosines, (T, C / 2) each."""
-    angles = _angles(T, d_model, **options)
+    angles = angles_of(T, d_model, **options)
     return angles.sin(), angles.cos()
 
 
@@ -39,9 +39,21 @@ def _a_speed_for_each_feature(T, d_model):
     return torch.where(features % 2 == 0, angles.sin(), angles.cos())
 
 
-def _slowest_first(T, d_model):
-    sines, cosines = _vectors(T, d_model)
-    return _in_turn(sines.flip(-1), cosines.flip(-1))
+def _vectors_at(speeds):
+    """The right vectors, but for the pairs' speeds."""
+    return lambda T, d_model: _in_turn(*_vectors(T, d_model, speeds=speeds))
+
+
+def _zeros_at_place_0(T, d_model):
+    vectors = _in_turn(*_vectors(T, d_model))
+    vectors[0] = 0.0
+    return vectors
+
+
+_CUT_OFF = (
+    "The table holds whole numbers, maybe because it was made like the places. Make it "
+    "of floats: torch.zeros(T, C)."
+)
 
 
 EXERCISE = Exercise(
@@ -73,34 +85,12 @@ EXERCISE = Exercise(
             "The first place is 0, where every angle is 0.",
         ),
         Mistake(
-            "one speed for all pairs",
-            lambda T, d_model: _in_turn(*_vectors(T, d_model, exponent=0.0)),
-            "Every pair turns by one radian a place, so after about six places all "
-            "begin anew together. Pair i is slower by the factor 10000^(-2i / C).",
+            "place 0 left at zeros",
+            _zeros_at_place_0,
+            "Place 0 is a place like any other. The sine of 0 is 0, but its cosine is "
+            "1.",
         ),
-        Mistake(
-            "pairs that slow down half as fast",
-            lambda T, d_model: _in_turn(*_vectors(T, d_model, exponent=1.0)),
-            "The exponent is -2i / C for pair i, not -i / C: there are C / 2 pairs.",
-        ),
-        Mistake(
-            "pairs that slow down twice as fast",
-            lambda T, d_model: _in_turn(*_vectors(T, d_model, exponent=4.0)),
-            "The exponent is -2i / C for pair i. Yours is twice that: did you divide "
-            "by the number of pairs, or count features by twos, and double once more?",
-        ),
-        Mistake(
-            "pairs that speed up",
-            lambda T, d_model: _in_turn(*_vectors(T, d_model, exponent=-2.0)),
-            "The sign of the exponent is wrong: the later pairs must be slower, not "
-            "thousands of times as fast.",
-        ),
-        Mistake(
-            "the slowest pair first",
-            _slowest_first,
-            "The pairs stand in the opposite order: pair 0 is the fastest, one radian "
-            "a place.",
-        ),
+        *angle_mistakes("C", _vectors_at),
         Mistake(
             "a speed for each feature in place of each pair",
             _a_speed_for_each_feature,
@@ -115,8 +105,24 @@ EXERCISE = Exercise(
         ),
         Mistake(
             "the angles themselves",
-            lambda T, d_model: _in_turn(*[_angles(T, d_model)] * 2),
+            lambda T, d_model: _in_turn(*[angles_of(T, d_model)] * 2),
             "These are the angles; a vector holds their sines and cosines.",
+        ),
+        Mistake(
+            "sines and cosines stacked along the first axis",
+            lambda T, d_model: torch.stack(_vectors(T, d_model)).reshape(T, d_model),
+            "reshape reads all the sines before it comes to a cosine. Stack along the "
+            "last axis, dim=-1, so that each sine has its cosine beside it.",
+        ),
+        Mistake(
+            "sines and cosines cut off to whole numbers",
+            lambda T, d_model: _in_turn(*_vectors(T, d_model)).trunc(),
+            _CUT_OFF,
+        ),
+        Mistake(
+            "sines and cosines cut off to whole numbers",
+            lambda T, d_model: _in_turn(*_vectors(T, d_model)).long(),
+            _CUT_OFF,
         ),
     ),
 )
