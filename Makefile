@@ -23,7 +23,7 @@ help:
 	@echo "make test-all    the same, and what is slow"
 	@echo "make notebooks   execute every notebook in place"
 	@echo "make experiments train what the records lack: hours"
-	@echo "make bench       print how fast attention, generation and training are"
+	@echo "make bench       print how fast attention and generation are"
 	@echo "make clean       remove what was built, but not $(VENV)"
 	@echo "CONTRIBUTING.md has all other commands, and those for Windows without make."
 

@@ -6,7 +6,10 @@ from typing import Any
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 NAMES = ("alignments", "shakespeare")
-OF_RUNS = ("heads", "induction", "optimisation", "parts", "positions", "short_contexts")
+OF_RUNS = (
+    *("heads", "induction", "optimisation", "parts", "positions", "short_contexts"),
+    "two_core_minute",
+)
 
 
 def record(name: str) -> dict[str, Any]:

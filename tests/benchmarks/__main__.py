@@ -1,6 +1,6 @@
-"""Print how fast the reference implementations are, and how well they learn.
+"""Print how fast the reference implementations are.
 
-`make bench` prints everything; `python -m tests.benchmarks training` one part. Seconds
+`make bench` prints everything; `python -m tests.benchmarks attention` one part. Seconds
 differ from machine to machine and from hour to hour; the ratios within one table hold
 better. Nothing here asserts a time; `test_page.py`, run by itself, does.
 """
@@ -9,12 +9,10 @@ import sys
 
 from helpers.notebook.device import choose_device
 from tests.benchmarks.speed import bench_attention, bench_generation
-from tests.benchmarks.training import bench_training
 
 PARTS = {
     "attention": bench_attention,
     "generation": bench_generation,
-    "training": bench_training,
 }
 
 
