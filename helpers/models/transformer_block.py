@@ -148,6 +148,7 @@ class BlockAttention(MultiHeadAttention):
 
     Source: Ainslie et al. 2023, section 2.2 (shared keys and values); Henry et al. 2020
     (norms of queries and keys; there by length alone, with one trained factor for all).
+    Built by hand in chapter 13.
     """
 
     def __init__(self, config: TransformerConfig) -> None:
@@ -236,7 +237,7 @@ def _is_slow_when_fused(queries: Tensor) -> bool:
 
 
 class SquaredReLU(nn.Module):
-    """relu(x)², as in So et al. 2021, section 3."""
+    """relu(x)², as in So et al. 2021, section 3. Built by hand in chapter 13."""
 
     def forward(self, x: Tensor) -> Tensor:
         """The shape of ``x``."""
@@ -244,7 +245,10 @@ class SquaredReLU(nn.Module):
 
 
 class RMSNorm(nn.RMSNorm):
-    """PyTorch's, computed in its weight's dtype, under autocast too."""
+    """PyTorch's, computed in its weight's dtype, under autocast too.
+
+    Source: Zhang and Sennrich 2019. Built by hand in chapter 13.
+    """
 
     def forward(self, x: Tensor) -> Tensor:
         """The shape of ``x``."""
@@ -268,7 +272,7 @@ class GatedMLP(nn.Module):
         d_model: C, width of what comes in and goes out.
         hidden: width in between.
 
-    Source: Shazeer 2020, section 2.
+    Source: Shazeer 2020, section 2. Built by hand in chapter 13.
     """
 
     def __init__(self, d_model: int, hidden: int) -> None:

@@ -11,6 +11,7 @@ from helpers.views.explore_results import Line
 from helpers.views.head_splitter import head_splitter
 from helpers.views.mask_painter import mask_painter
 from helpers.views.model_in_the_page import model_in_the_page
+from helpers.views.orthogonaliser import orthogonaliser
 from helpers.views.query_explorer import query_explorer
 from helpers.views.quiz import quiz
 from helpers.views.sampler import sampler
@@ -36,6 +37,7 @@ __all__ = [
     "head_splitter",
     "mask_painter",
     "model_in_the_page",
+    "orthogonaliser",
     "query_explorer",
     "quiz",
     "sampler",

@@ -40,6 +40,10 @@ def clocks():
     return views.clocks(*torch.randn(2, 8, generator=generator), names=HOSTILE[:2])
 
 
+def orthogonaliser():
+    return views.orthogonaliser(ratio=20)
+
+
 def dropout_sampler():
     generator = torch.Generator().manual_seed(1)
     scores = torch.randn(7, 7, generator=generator)
@@ -192,6 +196,7 @@ SAMPLES = {
     "dot_product": dot_product,
     "query_explorer": query_explorer,
     "clocks": clocks,
+    "orthogonaliser": orthogonaliser,
     "soft_lookup": soft_lookup,
     "dropout_sampler": dropout_sampler,
     "temperature_and_width": temperature_and_width,

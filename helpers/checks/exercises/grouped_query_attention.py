@@ -1,0 +1,245 @@
+"""Exercise of chapter 13: causal attention whose query heads share keys and values."""
+
+import math
+
+import torch
+
+from helpers.checks.cases import Case, Mistake
+from helpers.checks.exercise import Exercise
+
+
+def _heads():
+    generator = torch.Generator().manual_seed(13)
+    sizes = {
+        "two heads share one, two words": (1, 2, 1, 2, 2),
+        "four heads share two": (1, 4, 2, 3, 2),
+        "six heads share two, in two texts": (2, 6, 2, 5, 4),
+        "six heads share three": (1, 6, 3, 4, 3),
+        "a key head for each": (2, 3, 3, 4, 5),
+        "one word": (1, 4, 2, 1, 3),
+        "all heads share one": (2, 3, 1, 6, 8),
+    }
+
+    def draw(*shape):
+        return torch.randn(shape, generator=generator)
+
+    return [
+        Case(
+            name,
+            {
+                "queries": draw(B, H, T, D),
+                "keys": draw(B, H_kv, T, D),
+                "values": draw(B, H_kv, T, D),
+            },
+        )
+        for name, (B, H, H_kv, T, D) in sizes.items()
+    ]
+
+
+def _in_groups(heads, count):
+    return heads.repeat_interleave(count // heads.shape[1], dim=1)
+
+
+def _in_rounds(heads, count):
+    return heads.repeat(1, count // heads.shape[1], 1, 1)
+
+
+def _first(heads, count):
+    return heads[:, :1].expand(-1, count, -1, -1)
+
+
+def _averaged(heads, count):
+    return heads.mean(dim=1, keepdim=True).expand(-1, count, -1, -1)
+
+
+def _reversed(heads, count):
+    return _in_groups(heads, count).flip(1)
+
+
+def _future(T):
+    return torch.ones(T, T, dtype=torch.bool).triu(1)
+
+
+def _softmax(scores, hidden):
+    return scores.masked_fill(hidden, -math.inf).softmax(dim=-1)
+
+
+def _attend(
+    queries,
+    keys,
+    values,
+    *,
+    copy_keys=_in_groups,
+    copy_values=_in_groups,
+    scale=None,
+    weigh=_softmax,
+    hidden=_future,
+):
+    """Right where nothing is given; each option is one mistake."""
+    H, T, D = queries.shape[1:]
+    scores = queries @ copy_keys(keys, H).mT / (scale or math.sqrt)(D)
+    return weigh(scores, hidden(T)) @ copy_values(values, H)
+
+
+def _with(**options):
+    return lambda queries, keys, values: _attend(queries, keys, values, **options)
+
+
+def _zeroed_afterwards(scores, hidden):
+    return scores.softmax(dim=-1).masked_fill(hidden, 0.0)
+
+
+def _put_back(queries, keys, values):
+    """The heads of each group next to those of the others."""
+    context = _attend(queries, keys, values)
+    return context.unflatten(1, (keys.shape[1], -1)).transpose(1, 2).flatten(1, 2)
+
+
+def _reshaped(queries, keys, values):
+    """Keys that are laid out anew in place of a transpose."""
+    H, T, D = queries.shape[1:]
+    turned = _in_groups(keys, H).reshape(*queries.shape[:2], D, T)
+    weights = _softmax(queries @ turned / D**0.5, _future(T))
+    return weights @ _in_groups(values, H)
+
+
+def _averaged_queries(queries, keys, values):
+    groups = queries.unflatten(1, (keys.shape[1], -1))
+    return _attend(groups.mean(dim=2), keys, values)
+
+
+EXERCISE = Exercise(
+    name="grouped_query_attention",
+    stub="my_grouped_query_attention(queries, keys, values)",
+    asks=(
+        "a function of queries (B, H, T, D) and of keys and values (B, H_kv, T, D) "
+        "that returns the contexts of causal attention, in which each group of "
+        "H / H_kv neighbouring query heads shares one head of keys and values."
+    ),
+    returns={"context": "(B, H, T, D)"},
+    reference=_attend,
+    cases=_heads,
+    mistakes=(
+        Mistake(
+            "key heads that are handed out in turn",
+            _with(copy_keys=_in_rounds, copy_values=_in_rounds),
+            "Query heads 0, 1, 2, 3 got key heads 0, 1, 0, 1 where they should get "
+            "0, 0, 1, 1: `repeat` in place of `repeat_interleave`, or groups on the "
+            "wrong one of two axes.",
+        ),
+        Mistake(
+            "keys that are handed out in turn",
+            _with(copy_keys=_in_rounds),
+            "The values stand in groups, 0, 0, 1, 1, but the keys in turn, 0, 1, 0, 1.",
+        ),
+        Mistake(
+            "values that are handed out in turn",
+            _with(copy_values=_in_rounds),
+            "The keys stand in groups, 0, 0, 1, 1, but the values in turn, 0, 1, 0, 1.",
+        ),
+        Mistake(
+            "the first key head for all",
+            _with(copy_keys=_first, copy_values=_first),
+            "All query heads look at key head 0. Query head h belongs to key head "
+            "h // (H // H_kv).",
+        ),
+        Mistake(
+            "the mean of the key heads",
+            _with(copy_keys=_averaged, copy_values=_averaged),
+            "The heads of keys and values are averaged. Each group has one of its own.",
+        ),
+        Mistake(
+            "groups from the other end",
+            _with(copy_keys=_reversed, copy_values=_reversed),
+            "The first query heads got the last key head.",
+        ),
+        Mistake(
+            "heads that are put back in another order",
+            _put_back,
+            "Each context is right, but they come back as 0, 2, 1, 3: with an axis for "
+            "groups and one for their heads, flatten them in that order.",
+        ),
+        Mistake(
+            "one context for each group",
+            _averaged_queries,
+            "The queries of a group share keys, and stay queries of their own: H "
+            "contexts, not H_kv.",
+        ),
+        Mistake(
+            "no mask",
+            _with(hidden=lambda T: torch.zeros(T, T, dtype=torch.bool)),
+            "Each word sees the words after it. Hide them before softmax.",
+        ),
+        Mistake(
+            "a mask the other way round",
+            _with(hidden=lambda T: torch.ones(T, T, dtype=torch.bool).tril(-1)),
+            "Each word sees itself and the words after it, and not those before it.",
+        ),
+        Mistake(
+            "a mask that hides each word from itself",
+            _with(hidden=lambda T: torch.ones(T, T, dtype=torch.bool).triu()),
+            "A word may attend to itself. Without the diagonal, the first word has "
+            "nothing left, and softmax gives NaN.",
+        ),
+        Mistake(
+            "scores of 0 for the future",
+            _with(
+                weigh=lambda scores, hidden: scores.masked_fill(hidden, 0).softmax(-1)
+            ),
+            "A score of 0 hides nothing: softmax gives it a share. It must be minus "
+            "infinity.",
+        ),
+        Mistake(
+            "weights zeroed after softmax",
+            _with(weigh=_zeroed_afterwards),
+            "The rows no longer sum to 1, and the future has had its say in the "
+            "denominator. Hide it before softmax.",
+        ),
+        Mistake(
+            "softmax over the queries",
+            _with(
+                weigh=lambda scores, hidden: scores.masked_fill(
+                    hidden, -math.inf
+                ).softmax(dim=-2)
+            ),
+            "The weights of each query must sum to 1, so softmax goes over the keys, "
+            "dim=-1.",
+        ),
+        Mistake(
+            "scores that aren't scaled",
+            _with(scale=lambda D: 1),
+            "The scores are divided by the root of D.",
+        ),
+        Mistake(
+            "scores divided by D",
+            _with(scale=lambda D: D),
+            "The scores are divided by the root of D, and not by D.",
+        ),
+        Mistake(
+            "scores multiplied by the root of D",
+            _with(scale=lambda D: 1 / math.sqrt(D)),
+            "The scores are divided by the root of D; yours are multiplied.",
+        ),
+        Mistake(
+            "a scale from the model's width",
+            lambda queries, keys, values: _attend(
+                queries, keys, values, scale=lambda D: (queries.shape[1] * D) ** 0.5
+            ),
+            "The scale is the root of D, one head's width, and not of all heads' "
+            "together.",
+        ),
+        Mistake(
+            "keys reshaped in place of a transpose",
+            _reshaped,
+            "The keys got the right shape by `reshape` or `view`, which lays their "
+            "numbers out anew. Exchange the last two axes with `.mT`.",
+        ),
+        Mistake(
+            "merged heads",
+            lambda queries, keys, values: (
+                _attend(queries, keys, values).transpose(1, 2).flatten(2)
+            ),
+            "The heads needn't be merged here: the contexts are (B, H, T, D).",
+        ),
+    ),
+)

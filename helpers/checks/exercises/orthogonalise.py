@@ -1,0 +1,239 @@
+"""Exercise of chapter 13: Newton-Schulz for one matrix or several."""
+
+import torch
+
+from helpers.checks.cases import Case, Mistake
+from helpers.checks.exercise import Exercise
+
+COEFFICIENTS = (3.4445, -4.7750, 2.0315)
+
+
+def _gradients():
+    generator = torch.Generator().manual_seed(13)
+
+    def draw(*shape):
+        return torch.randn(shape, generator=generator)
+
+    lengths = torch.tensor([1.0, 5.0, 0.2])[:, None, None]
+    gradients = {
+        "a diagonal matrix, one step": (torch.tensor([[3.0, 0.0], [0.0, 4.0]]), 1),
+        "a wide matrix, one step": (draw(2, 3), 1),
+        "a tall matrix, three steps": (draw(5, 3), 3),
+        "a wide matrix, two steps": (0.01 * draw(3, 6), 2),
+        "a square matrix, two steps": (draw(3, 3), 2),
+        "three matrices of different length": (lengths * draw(3, 2, 4), 3),
+        "rows and columns of tall matrices": (draw(2, 2, 5, 2), 2),
+        "no step": (draw(3, 2), 0),
+    }
+    return [
+        Case(name, {"gradient": gradient, "steps": steps})
+        for name, (gradient, steps) in gradients.items()
+    ]
+
+
+def _length(x, dim=(-2, -1)):
+    return x.square().sum(dim=dim, keepdim=True).sqrt()
+
+
+def _round(x, coefficients=COEFFICIENTS):
+    a, b, c = coefficients
+    square = x @ x.mT
+    return a * x + (b * square + c * square @ square) @ x
+
+
+def _repeat(x, steps, one=_round):
+    for _ in range(steps):
+        x = one(x)
+    return x
+
+
+def _divided(length):
+    """A mistake in what each matrix is divided by."""
+    return lambda gradient, steps: _repeat(gradient / length(gradient), steps)
+
+
+def _rounds_of(one):
+    """A mistake in the polynomial."""
+    return lambda gradient, steps: _repeat(gradient / _length(gradient), steps, one)
+
+
+def _by_number(x):
+    a, b, c = COEFFICIENTS
+    return a * x + b * x**3 + c * x**5
+
+
+def _without_the_second_square(x):
+    a, b, c = COEFFICIENTS
+    square = x @ x.mT
+    return a * x + (b * square + c * square) @ x
+
+
+def _scaled_too_soon(x):
+    a, b, c = COEFFICIENTS
+    square = x @ x.mT
+    x = a * x
+    return x + (b * square + c * square @ square) @ x
+
+
+def _exactly(gradient, steps):
+    u, _, v_transposed = torch.linalg.svd(gradient, full_matrices=False)
+    return u @ v_transposed
+
+
+def _left_transposed(gradient, steps):
+    rows, columns = gradient.shape[-2:]
+    x = gradient.mT if rows > columns else gradient
+    return _repeat(x / _length(x), steps)
+
+
+def _in_bfloat16(gradient, steps):
+    x = gradient / _length(gradient)
+    return _repeat(x.bfloat16(), steps).to(gradient.dtype)
+
+
+def _steps(change):
+    return lambda gradient, steps: _repeat(gradient / _length(gradient), change(steps))
+
+
+EXERCISE = Exercise(
+    name="orthogonalise",
+    stub="my_orthogonalise(gradient, steps)",
+    asks=(
+        "a function of a matrix (..., rows, columns), or several, and of a number of "
+        "steps that divides each by its own length, the root of the sum of its "
+        "squares, and returns what the polynomial, repeated so often, makes of it."
+    ),
+    returns={"update": "(..., rows, columns)"},
+    reference=_rounds_of(_round),
+    cases=_gradients,
+    mistakes=(
+        Mistake(
+            "no division by the length",
+            _repeat,
+            "Where a singular value is much above 1, the fifth power runs away. Divide "
+            "each matrix by the root of the sum of its squares first.",
+        ),
+        Mistake(
+            "one length for all matrices",
+            _divided(lambda x: x.square().sum().sqrt()),
+            "Each matrix has a length of its own: sum over the last two axes alone, "
+            "and keep them.",
+        ),
+        Mistake(
+            "a length for each row",
+            _divided(lambda x: _length(x, -1)),
+            "Each row is divided by its own length, which changes the directions of "
+            "the matrix. Divide the whole matrix by one number.",
+        ),
+        Mistake(
+            "a length for each column",
+            _divided(lambda x: _length(x, -2)),
+            "Each column is divided by its own length, which changes the directions of "
+            "the matrix. Divide the whole matrix by one number.",
+        ),
+        Mistake(
+            "a division by the square of the length",
+            _divided(lambda x: _length(x).square()),
+            "The length is the root of the sum of the squares; yours lacks the root.",
+        ),
+        Mistake(
+            "a mean in place of a sum",
+            _divided(lambda x: x.square().mean(dim=(-2, -1), keepdim=True).sqrt()),
+            "You divide by the root of the mean of the squares. With the sum, no "
+            "singular value is above 1.",
+        ),
+        Mistake(
+            "a division by the largest singular value",
+            _divided(lambda x: torch.linalg.matrix_norm(x, 2)[..., None, None]),
+            "You divide by the largest singular value. The task asks for the root of "
+            "the sum of the squares, which needs no SVD.",
+        ),
+        Mistake(
+            "a division by the largest number",
+            _divided(lambda x: x.abs().amax(dim=(-2, -1), keepdim=True)),
+            "You divide by the largest number of the matrix. Take the root of the sum "
+            "of its squares.",
+        ),
+        Mistake(
+            "a division in every step",
+            _rounds_of(lambda x: _round(x / _length(x))),
+            "The matrix is divided by its length once, before the first step. Divided "
+            "again, its pieces can't come near 1.",
+        ),
+        Mistake(
+            "powers of single numbers",
+            _rounds_of(_by_number),
+            "X³ here is the product X Xᵀ X of matrices, and not each number to the "
+            "third power: only the product acts on the singular values.",
+        ),
+        Mistake(
+            "a fifth power that is a third",
+            _rounds_of(_without_the_second_square),
+            "The last term has X Xᵀ twice: multiply the square with itself.",
+        ),
+        Mistake(
+            "no fifth power",
+            _rounds_of(lambda x: _round(x, (*COEFFICIENTS[:2], 0.0))),
+            "The last term, 2.0315 X Xᵀ X Xᵀ X, is missing.",
+        ),
+        Mistake(
+            "a plus for the minus",
+            _rounds_of(lambda x: _round(x, (3.4445, 4.7750, 2.0315))),
+            "The second coefficient is negative: without the minus, the values run "
+            "away.",
+        ),
+        Mistake(
+            "coefficients in another order",
+            _rounds_of(lambda x: _round(x, COEFFICIENTS[::-1])),
+            "3.4445 belongs to X, and 2.0315 to the fifth power.",
+        ),
+        Mistake(
+            "another polynomial",
+            _rounds_of(lambda x: _round(x, (1.5, -0.5, 0.0))),
+            "1.5 X - 0.5 X Xᵀ X is the older Newton-Schulz: it goes to 1, but slowly. "
+            "The task has three other coefficients.",
+        ),
+        Mistake(
+            "an X that is scaled too soon",
+            _rounds_of(_scaled_too_soon),
+            "All three terms are made from the old X. Was it multiplied by 3.4445 "
+            "before the products were added?",
+        ),
+        Mistake(
+            "one step too few",
+            _steps(lambda steps: max(steps - 1, 0)),
+            "The polynomial is repeated `steps` times.",
+        ),
+        Mistake(
+            "one step too many",
+            _steps(lambda steps: steps + 1),
+            "The polynomial is repeated `steps` times.",
+        ),
+        Mistake(
+            "five steps, whatever is asked",
+            _steps(lambda steps: 5),
+            "`steps` says how often the polynomial is repeated.",
+        ),
+        Mistake(
+            "no step at all",
+            _steps(lambda steps: 0),
+            "The matrix comes back divided by its length, and no more.",
+        ),
+        Mistake(
+            "singular values of exactly 1",
+            _exactly,
+            "That is U Vᵀ, which Newton-Schulz only comes near: the task asks for the "
+            "polynomial, repeated `steps` times.",
+        ),
+        Mistake(
+            "a tall matrix that stays transposed",
+            _left_transposed,
+            "Tall matrices are transposed, and not turned back at the end.",
+        ),
+        Mistake(
+            "numbers of 16 bits",
+            _in_bfloat16,
+            "The steps are taken in bfloat16, as Muon does. The task asks for float32.",
+        ),
+    ),
+)
