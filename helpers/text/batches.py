@@ -105,25 +105,39 @@ class Windows(_Pieces):
         super().__init__(stream, starts, lengths, context_length)
 
     def batch(
-        self, batch_size: int, generator: torch.Generator
+        self,
+        batch_size: int,
+        generator: torch.Generator,
+        *,
+        context_length: int | None = None,
     ) -> tuple[Tensor, Tensor]:
         """Draw windows that begin anywhere in the text, each as likely as any other.
 
         Args:
             batch_size: B, how many windows.
             generator: a ``torch.Generator`` on the CPU.
+            context_length: T, at most the object's own; that one where left out.
 
         Returns:
             inputs: (B, T) int64.
             targets: (B, T) int64, the inputs moved on by one character.
 
         Raises:
-            ValueError: a batch size below 1, or no generator on the CPU.
+            ValueError: a batch size or context length below 1, a longer context than
+                the object's, or no generator on the CPU.
         """
         _require_draw(batch_size, generator)
-        choices = len(self._stream) - self.context_length
-        starts = torch.randint(choices, (batch_size,), generator=generator)
-        return self._cut(starts, torch.full_like(starts, self.context_length))
+        T = self.context_length if context_length is None else context_length
+        validation.require_integers(context_length=T)
+        if self.context_length < T:
+            raise ValueError(
+                f"context_length must be at most the windows' {self.context_length}, "
+                f"got {T}"
+            )
+        starts = torch.randint(
+            len(self._stream) - T, (batch_size,), generator=generator
+        )
+        return self._cut(starts, torch.full_like(starts, T))
 
 
 class Documents(_Pieces):

@@ -41,22 +41,26 @@ PRESETS: dict[str, dict[str, Any]] = {
         "weight_decay": 0.1,
     },
     "one-minute": {
-        "context_length": 64,
+        "context_length": 256,
         "d_model": 96,
         "num_heads": 3,
-        "num_layers": 4,
+        "num_layers": 2,
         "positions": "rotary",
         "pair_embedding": True,
+        "embedding_skip": True,
+        "zero_init": True,
         "norm": "rms",
         "activation": "squared_relu",
-        "steps": 1_200,
-        "batch_size": 20,
-        "learning_rate": 1.2e-2,
+        "steps": 2_300,
+        "batch_size": 5,
+        "learning_rate": 2e-2,
         "warmup_steps": 10,
+        "short_steps": 1_150,
         "schedule": "linear",
         "optimizer": "muon",
-        "muon_learning_rate": 0.02,
+        "muon_learning_rate": 0.014,
         "weight_decay": 0.1,
+        "mixed_precision": "bfloat16",
     },
 }
 
@@ -70,6 +74,7 @@ class TrainConfig:
         batch_size: B, rows in a batch.
         learning_rate: AdamW's highest rate.
         warmup_steps: the rate rises in equal parts over these first steps.
+        short_steps: over these first steps, windows are half as long and twice as many.
         schedule: how the rate falls afterwards: "cosine", "linear" or "constant".
         final_learning_rate: where the rate would be one step after the last.
         optimizer: "adamw", or "muon" for the matrices of the hidden layers and AdamW
@@ -88,13 +93,15 @@ class TrainConfig:
         ValueError: a value outside its range; the message names it.
 
     Source: Loshchilov and Hutter 2019, algorithm 2 (AdamW); Loshchilov and Hutter 2017,
-    section 3 (the cosine); Jordan et al. 2024 (Muon).
+    section 3 (the cosine); Jordan et al. 2024 (Muon); Li et al. 2021 (short texts
+    first).
     """
 
     steps: int
     batch_size: int
     learning_rate: float
     warmup_steps: int = 0
+    short_steps: int = 0
     schedule: str = "cosine"
     final_learning_rate: float = 0.0
     optimizer: str = "adamw"
@@ -113,12 +120,13 @@ class TrainConfig:
         if self.evaluate_every is None:
             del given["evaluate_every"]
         validation.require_integers(**given)
-        whole = type(self.warmup_steps) is int
-        if not whole or not 0 <= self.warmup_steps < self.steps:
-            raise ValueError(
-                f"warmup_steps must be an integer from 0 to steps - 1 = "
-                f"{self.steps - 1}, got {self.warmup_steps!r}"
-            )
+        for name in ("warmup_steps", "short_steps"):
+            first = getattr(self, name)
+            if type(first) is not int or not 0 <= first < self.steps:
+                raise ValueError(
+                    f"{name} must be an integer from 0 to steps - 1 = "
+                    f"{self.steps - 1}, got {first!r}"
+                )
         self._require_numbers()
         if type(self.seed) is not int or not 0 <= self.seed < 2**32:
             raise ValueError(

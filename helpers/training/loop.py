@@ -155,14 +155,18 @@ def train(
         result: a ``TrainResult``.
 
     Raises:
-        ValueError: text that doesn't fit the model, a checkpoint of another model,
-            config or text, or checkpoints there with ``resume=False``.
+        ValueError: text that doesn't fit the model or the config, a checkpoint of
+            another model, config or text, or checkpoints there with ``resume=False``.
         FloatingPointError: a loss, gradient or weight that isn't finite; the message
             names the step and the last good checkpoint.
     """
     for name, text in (("data", data), ("held_out", held_out)):
         if text is not None:
             _require_fit(name, text, model)
+    if config.short_steps and not isinstance(data, Windows):
+        raise ValueError(
+            f"config.short_steps shortens Windows, and data is {type(data).__name__}"
+        )
     device = choose_device(device if device is None else str(device))
     model.to(device)
     if progress is None:
@@ -236,7 +240,7 @@ class _Run:
         before = self.history[-1].seconds if self.history else 0.0
         self.model.train()
         self._set_learning_rates()
-        inputs, targets = self.data.batch(self.config.batch_size, self.generator)
+        inputs, targets = self._batch()
         kind = self.device.type
         with torch.autocast(kind, dtype=torch.bfloat16, enabled=self.bfloat16):
             loss = _loss(self.model, inputs, targets, self.device)
@@ -252,6 +256,13 @@ class _Run:
             optimizer.step()
         seconds = before + time.perf_counter() - started
         self.history.append(Row(self.step + 1, loss, None, seconds))
+
+    def _batch(self) -> tuple[Tensor, Tensor]:
+        data, size = self.data, self.config.batch_size
+        if self.step < self.config.short_steps and isinstance(data, Windows):
+            half = max(1, data.context_length // 2)
+            return data.batch(2 * size, self.generator, context_length=half)
+        return data.batch(size, self.generator)
 
     def _set_learning_rates(self) -> None:
         rate = learning_rate_at(self.config, self.step + 1)

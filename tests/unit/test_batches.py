@@ -97,6 +97,17 @@ def test_documents_are_drawn_whole_and_each_as_often():
     assert all(900 < count < 1100 for count in counts)
 
 
+def test_shorter_windows_may_be_drawn():
+    windows = Windows(range_ids(10), 6)
+    inputs, targets = windows.batch(400, generator(), context_length=2)
+    assert inputs.shape == targets.shape == (400, 2)
+    assert targets.equal(inputs + 1)
+    assert set(inputs[:, 0].tolist()) == set(range(8))  # anywhere in the text
+    for length, words in ((7, "at most the windows' 6, got 7"), (0, "got 0")):
+        with pytest.raises(ValueError, match=f"context_length .*{words}"):
+            windows.batch(2, generator(), context_length=length)
+
+
 @pytest.mark.parametrize(
     "data", [Windows(range_ids(50), 7), Documents(STORIES, 4, START)]
 )

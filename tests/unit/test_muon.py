@@ -1,5 +1,7 @@
 """Muon: equal directions, and steps like PyTorch's."""
 
+import copy
+
 import pytest
 import torch
 
@@ -82,6 +84,33 @@ def test_its_state_is_pytorchs():
         torch.testing.assert_close(state, there[number])
 
 
+def test_it_goes_on_from_pytorchs_state_where_the_steps_are_the_same():
+    ours, theirs = parameters(), parameters()
+    options = {"lr": 0.5, "weight_decay": 0.1}
+    other = torch.optim.Muon(theirs, **options)
+    give_gradients(ours, theirs, 0)
+    other.step()
+    for mine, one in zip(ours, theirs, strict=True):
+        mine.data.copy_(one.data)
+    muon = Muon(ours, lr=0.1)
+    muon.load_state_dict(copy.deepcopy(other.state_dict()))
+    give_gradients(ours, theirs, 1)
+    muon.step()
+    other.step()
+    for mine, one in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(mine, one, atol=0.05, rtol=0)
+    changed = torch.optim.Muon(parameters(), ns_steps=1).state_dict()
+    with pytest.raises(ValueError, match="ns_steps must be 5, got 1"):
+        muon.load_state_dict(changed)
+
+
+def test_a_long_matrix_in_float16_is_not_lost():
+    torch.manual_seed(3)
+    long = 3000 * torch.randn(64, 64)
+    found = orthogonalise(long.half()).float()
+    torch.testing.assert_close(found, orthogonalise(long), atol=0.03, rtol=0)
+
+
 def test_a_matrix_without_a_gradient_stays():
     ours = parameters()
     before = ours[1].detach().clone()
@@ -110,7 +139,16 @@ def test_a_closure_is_called_with_gradients_on():
         (lambda: orthogonalise(torch.ones(3)), r"\(\.\.\., M, N\).*\(3,\)"),
         (lambda: orthogonalise(torch.ones(2, 2, dtype=torch.int64)), "int64"),
         (lambda: orthogonalise(torch.ones(2, 2), 0), "steps .* got 0"),
-        (lambda: Muon([torch.ones(3)], lr=1.0), r"matrices, got one of shape \(3,\)"),
+        (lambda: Muon([torch.ones(3)], lr=1.0), r"matrices, got .* shape \(3,\)"),
+        (
+            lambda: Muon([torch.ones(3, 3) * 1j], lr=1.0),
+            "floating .* got torch.complex",
+        ),
+        (lambda: Muon([torch.ones(3, 3)], lr=-1.0), "lr .* got -1.0"),
+        (
+            lambda: Muon([torch.ones(3, 3)], lr=1.0, weight_decay=-0.1),
+            "weight_decay .* got -0.1",
+        ),
         (lambda: Muon([torch.ones(3, 3)], lr=1.0, momentum=1.5), "momentum .*1.5"),
     ],
 )

@@ -122,6 +122,21 @@ def test_muon_takes_the_hidden_matrices_only(tied):
     )
 
 
+def test_the_first_windows_may_be_short_and_many():
+    seen = []
+
+    class Watched(TinyModel):
+        def forward(self, ids):
+            seen.append(tuple(ids.shape))
+            return super().forward(ids)
+
+    quick(Watched(), steps=5, batch_size=3, short_steps=2, warmup_steps=0)
+    half = CONTEXT_LENGTH // 2
+    assert seen == [(6, half)] * 2 + [(3, CONTEXT_LENGTH)] * 3
+    with pytest.raises(ValueError, match=r"short_steps shortens Windows.* Documents"):
+        quick(data=stories(), short_steps=2)
+
+
 def test_muon_leaves_a_matrix_that_an_embedding_shares():
     model = TinyModel(width=VOCAB_SIZE, tied=True)
     # The tied layer is no longer the last, and could be taken for a hidden one.
@@ -435,6 +450,8 @@ def test_a_cuda_device_takes_the_same_path(monkeypatch, optimizer):
         ({"evaluate_every": 0}, "evaluate_every must be an integer"),
         ({"checkpoint_every": 0}, "checkpoint_every must be an integer"),
         ({"warmup_steps": -1}, "warmup_steps must be .* got -1"),
+        ({"short_steps": 30}, r"short_steps .* 0 to steps - 1 = 29, got 30"),
+        ({"short_steps": 1.5}, r"short_steps .* got 1.5"),
         ({"warmup_steps": 30}, r"warmup_steps .* 0 to steps - 1 = 29, got 30"),
         ({"learning_rate": 0}, "learning_rate must be a number above 0, got 0"),
         ({"learning_rate": math.nan}, "learning_rate must be .* got nan"),
