@@ -1,0 +1,126 @@
+"""What each rung of the one-minute ladder gains on tiny Shakespeare.
+
+At the bottom stand nanoGPT's settings for a laptop's processor, at the top the recipe
+"one-minute", and each rung is one thing in which the two differ. Alone, it is added to
+the settings at the bottom; left out, it is taken from those at the top. Every side has
+a learning rate of its own and five seeds, and reads equally many characters.
+"""
+
+import sys
+from typing import Any
+
+import torch
+
+from experiments import many, running, sweeps
+from helpers.models.language_model import TransformerLM
+from helpers.text import corpus
+from helpers.text.batches import Windows
+from helpers.text.tokenizer import CharTokenizer
+from helpers.training.config import PRESETS, preset
+from helpers.training.loop import evaluate, train
+
+BOTTOM, TOP = "small-gpt", "one-minute"
+#: Rungs, and the options that each sets.
+RUNGS: dict[str, tuple[str, ...]] = {
+    "Muon": ("optimizer",),
+    "a line down to zero": ("schedule", "warmup_steps", "final_learning_rate"),
+    "two tables": ("tie_weights",),
+    "pairs of characters": ("pair_embedding",),
+    "RMSNorm": ("norm",),
+    "rotary positions": ("positions",),
+    "squared ReLU": ("activation",),
+    "zeros at the start": ("zero_init",),
+    "embeddings in each block": ("embedding_skip",),
+    "two blocks": ("d_model", "num_heads", "num_layers"),
+    "256 characters": ("context_length", "batch_size", "short_steps"),
+}
+#: What is no rung: rates are swept, lengths given, and all sides round alike.
+BESIDE = ("learning_rate", "muon_learning_rate", "steps", "mixed_precision")
+SIDES = (
+    "bottom",
+    "top",
+    *(f"{way}: {r}" for way in ("alone", "without") for r in RUNGS),
+)
+CHARACTERS = 1_024_000  # read in training, a third of the top's
+MUON = 0.7  # Muon's rate, as a multiple of AdamW's
+BEGIN = (0.002, 0.004, 0.008)
+
+
+def settings_of(side: str) -> dict[str, Any]:
+    """A side's options, without its rate and its length.
+
+    Args:
+        side: one of ``SIDES``.
+    """
+    low, high = (_all_options(name) for name in (BOTTOM, TOP))
+    if side in ("bottom", "top"):
+        return low if side == "bottom" else high
+    way, rung = side.split(": ")
+    base, other = (low, high) if way == "alone" else (high, low)
+    return base | {name: other[name] for name in RUNGS[rung]}
+
+
+def _all_options(name: str) -> dict[str, Any]:
+    """A recipe's value of every option that is on a rung."""
+    model, training = preset(name, vocab_size=2)
+    both = vars(model) | vars(training)
+    return {option: both[option] for rung in RUNGS.values() for option in rung}
+
+
+def train_one(settings: many.Settings, **changes: Any) -> many.Run:
+    """Train one side once.
+
+    Args:
+        settings: a dict of the "side", the "rate", the "seed" and the "characters".
+        changes: options that differ.
+
+    Returns:
+        run: a dict of the "steps", the "validation" loss on the first half of the
+            held-out text and the "test" loss on the second, in nats per character, and
+            the "seconds" of the steps on one thread.
+    """
+    text = corpus.load("tiny-shakespeare")
+    tokenizer = CharTokenizer(text.alphabet)
+    options = settings_of(settings["side"]) | changes
+    steps = settings["characters"] // (
+        options["batch_size"] * options["context_length"]
+    )
+    # The same share of the way as in the whole recipe.
+    options["warmup_steps"] = min(options["warmup_steps"], steps // 4)
+    options["short_steps"] = steps // 2 if options["short_steps"] else 0
+    options["final_learning_rate"] *= (
+        settings["rate"] / PRESETS[BOTTOM]["learning_rate"]
+    )
+    configs = preset(
+        TOP,
+        tokenizer.vocab_size,
+        **options,
+        steps=steps,
+        learning_rate=settings["rate"],
+        muon_learning_rate=MUON * settings["rate"],
+        seed=settings["seed"],
+    )
+    half = len(text.held_out_text) // 2
+    parts = (text.train_text, text.held_out_text[:half], text.held_out_text[half:])
+    data, validation, test = (
+        Windows(tokenizer.encode(part), configs[0].context_length) for part in parts
+    )
+    torch.manual_seed(settings["seed"])
+    model = TransformerLM(configs[0])
+    result = train(model, data, configs[1], device="cpu", progress=False)
+    return {
+        "steps": steps,
+        "validation": running.rounded(evaluate(model, validation)),
+        "test": running.rounded(evaluate(model, test)),
+        "seconds": round(result.seconds, 1),
+    }
+
+
+def wanted(record: dict[str, Any]) -> list[many.Settings]:
+    """The runs that a record lacks."""
+    sides = ({"side": side, "characters": CHARACTERS} for side in SIDES)
+    return sweeps.lacking_of_all(record, sides, BEGIN)
+
+
+if __name__ == "__main__":
+    sys.exit(many.main("ladder", wanted, train_one))
