@@ -1,5 +1,6 @@
 """Exercise of chapter 13: causal attention whose query heads share keys and values."""
 
+import itertools
 import math
 
 import torch
@@ -23,16 +24,25 @@ def _heads():
     def draw(*shape):
         return torch.randn(shape, generator=generator)
 
+    def drawn(name, size):
+        B, H, H_kv, T, D = size
+        heads = {"queries": H, "keys": H_kv, "values": H_kv}
+        return Case(name, {one: draw(B, count, T, D) for one, count in heads.items()})
+
+    def far_off(name, query, key):
+        """Scores of half the product, and a little to and fro, without rounding."""
+        case = drawn(name, (1, 4, 2, 4, 4))
+        for one, first in (("queries", query), ("keys", key)):
+            case.arguments[one].round_()[..., 0] = first
+        return case
+
+    zeros = drawn("a query of zeros", (1, 2, 1, 3, 2))
+    zeros.arguments["queries"][:, :, 1] = 0
     return [
-        Case(
-            name,
-            {
-                "queries": draw(B, H, T, D),
-                "keys": draw(B, H_kv, T, D),
-                "values": draw(B, H_kv, T, D),
-            },
-        )
-        for name, (B, H, H_kv, T, D) in sizes.items()
+        *itertools.starmap(drawn, sizes.items()),
+        zeros,
+        far_off("scores around 200", 20.0, 20.0),
+        far_off("scores around -1000", -40.0, 50.0),
     ]
 
 
@@ -54,6 +64,14 @@ def _averaged(heads, count):
 
 def _reversed(heads, count):
     return _in_groups(heads, count).flip(1)
+
+
+def _divided_by_key_heads(heads, count):
+    return heads[:, torch.arange(count) // heads.shape[1]]
+
+
+def _as_often_as_there_are_key_heads(heads, count):
+    return heads.repeat_interleave(heads.shape[1], dim=1)
 
 
 def _future(T):
@@ -87,6 +105,31 @@ def _with(**options):
 
 def _zeroed_afterwards(scores, hidden):
     return scores.softmax(dim=-1).masked_fill(hidden, 0.0)
+
+
+def _filled_with(number):
+    return lambda scores, hidden: scores.masked_fill(hidden, number).softmax(dim=-1)
+
+
+def _zeros_hidden(scores, hidden):
+    return _softmax(scores, scores.masked_fill(hidden, 0.0) == 0)
+
+
+def _without_maximum(scores, hidden):
+    powers = scores.exp().masked_fill(hidden, 0.0)
+    return powers / powers.sum(dim=-1, keepdim=True)
+
+
+def _one_triangle(queries, keys, values):
+    """The heads of a group one after the other, as if their words were one text's."""
+    long = queries.reshape(*keys.shape[:2], -1, keys.shape[-1])
+    scores = long @ keys.mT / math.sqrt(keys.shape[-1])
+    hidden = torch.ones_like(scores, dtype=torch.bool).triu(1)
+    return (_softmax(scores, hidden) @ values).reshape(queries.shape)
+
+
+def _nothing(T):
+    return torch.zeros(T, T, dtype=torch.bool)
 
 
 def _put_back(queries, keys, values):
@@ -138,6 +181,27 @@ EXERCISE = Exercise(
             "The keys stand in groups, 0, 0, 1, 1, but the values in turn, 0, 1, 0, 1.",
         ),
         Mistake(
+            "key heads that are handed out in turn",
+            _with(copy_keys=_in_rounds, copy_values=_in_rounds, hidden=_nothing),
+            "Query heads 0, 1, 2, 3 got key heads 0, 1, 0, 1 where they should get "
+            "0, 0, 1, 1. And there is no mask: each word sees the words after it.",
+        ),
+        Mistake(
+            "key head h // H_kv",
+            _with(copy_keys=_divided_by_key_heads, copy_values=_divided_by_key_heads),
+            "Query head h belongs to key head h // (H // H_kv): divide by the size of "
+            "a group, and not by the number of groups.",
+        ),
+        Mistake(
+            "H_kv copies of each key head",
+            _with(
+                copy_keys=_as_often_as_there_are_key_heads,
+                copy_values=_as_often_as_there_are_key_heads,
+            ),
+            "Each head of keys and values is shared by H / H_kv query heads, so that "
+            "many copies make H: H // H_kv, and not H_kv.",
+        ),
+        Mistake(
             "the first key head for all",
             _with(copy_keys=_first, copy_values=_first),
             "All query heads look at key head 0. Query head h belongs to key head "
@@ -167,8 +231,21 @@ EXERCISE = Exercise(
         ),
         Mistake(
             "no mask",
-            _with(hidden=lambda T: torch.zeros(T, T, dtype=torch.bool)),
+            _with(hidden=_nothing),
             "Each word sees the words after it. Hide them before softmax.",
+        ),
+        Mistake(
+            "one triangle over the heads of a group",
+            _one_triangle,
+            "With a group's heads one after the other along the axis of words, one "
+            "triangle hides the future from the first head alone. Each head needs its "
+            "own (T, T).",
+        ),
+        Mistake(
+            "a mask that shows the next word",
+            _with(hidden=lambda T: torch.ones(T, T, dtype=torch.bool).triu(2)),
+            "Each word sees the one after it, too. The future begins at diagonal=1 for "
+            "triu, and the past ends at diagonal=0 for tril.",
         ),
         Mistake(
             "a mask the other way round",
@@ -183,11 +260,28 @@ EXERCISE = Exercise(
         ),
         Mistake(
             "scores of 0 for the future",
-            _with(
-                weigh=lambda scores, hidden: scores.masked_fill(hidden, 0).softmax(-1)
-            ),
+            _with(weigh=_filled_with(0)),
             "A score of 0 hides nothing: softmax gives it a share. It must be minus "
             "infinity.",
+        ),
+        Mistake(
+            "a low number in place of minus infinity",
+            _with(weigh=_filled_with(-100)),
+            "A low number hides the future only as long as no score of the past is as "
+            "low. Minus infinity lies below every score.",
+        ),
+        Mistake(
+            "a mask of all scores that are 0",
+            _with(weigh=_zeros_hidden),
+            "A score of the past may be 0, too, as that of a query of zeros always "
+            "is. Make the mask from places, and not from scores.",
+        ),
+        Mistake(
+            "a softmax that overflows",
+            _with(weigh=_without_maximum),
+            "e to the power of 200 is more than float32 holds, and e to the power of "
+            "-1000 is 0: NaN. Subtract each row's largest score first, or call "
+            "softmax.",
         ),
         Mistake(
             "weights zeroed after softmax",
@@ -219,6 +313,20 @@ EXERCISE = Exercise(
             "scores multiplied by the root of D",
             _with(scale=lambda D: 1 / math.sqrt(D)),
             "The scores are divided by the root of D; yours are multiplied.",
+        ),
+        Mistake(
+            "a root that is rounded down",
+            _with(scale=lambda D: int(math.sqrt(D))),
+            "The scores are divided by the root of D as it is. int leaves out what "
+            "stands behind the point.",
+        ),
+        Mistake(
+            "a scale from the number of words",
+            lambda queries, keys, values: _attend(
+                queries, keys, values, scale=lambda D: math.sqrt(keys.shape[-2])
+            ),
+            "The scores are divided by the root of T. It is the root of D, the last "
+            "axis.",
         ),
         Mistake(
             "a scale from the model's width",

@@ -21,6 +21,8 @@ def _vectors():
         "features around 10": (10 + draw(4, 3), 0.01),
         "texts and words": (draw(2, 3, 8), 0.01),
         "a vector alone": (draw(5), 0.01),
+        "as many vectors as features": (draw(3, 3), 0.01),
+        "features of a thousandth": (0.001 * draw(2, 4), 0.01),
     }
     return [
         Case(name, {"x": x, "weight": 0.5 + draw(x.shape[-1]).abs(), "eps": eps})
@@ -37,9 +39,17 @@ def _over(size):
     return lambda x, weight, eps: x / size(x, eps) * weight
 
 
+def _eps_for_zeros(mean, eps):
+    return torch.where(mean == 0, mean + eps, mean)
+
+
 def _layer_norm(x, weight, eps):
     centred = x - _mean(x)
     return centred / torch.sqrt(_mean(centred.square()) + eps) * weight
+
+
+def _layer_norm_of_the_deviation(x, weight, eps):
+    return (x - _mean(x)) / (x.std(dim=-1, keepdim=True) + eps) * weight
 
 
 def _normed(x, eps):
@@ -64,6 +74,18 @@ EXERCISE = Exercise(
             "RMSNorm leaves the mean in: divide x itself, and not x minus its mean.",
         ),
         Mistake(
+            "LayerNorm",
+            _layer_norm_of_the_deviation,
+            "RMSNorm leaves the mean in, and divides x by the root of the mean of its "
+            "squares plus eps: no mean is taken off, and no std is needed.",
+        ),
+        Mistake(
+            "a division by the standard deviation",
+            _over(lambda x, eps: x.std(dim=-1, keepdim=True) + eps),
+            "The mean stays in x, so it belongs to the size as well: take the mean of "
+            "the squares of x, and not std. And eps is added before the root is taken.",
+        ),
+        Mistake(
             "a division by the standard deviation",
             _over(lambda x, eps: torch.sqrt(_mean((x - _mean(x)).square()) + eps)),
             "The mean stays in x, so it belongs to the size as well: take the mean of "
@@ -80,6 +102,31 @@ EXERCISE = Exercise(
             _over(lambda x, eps: torch.sqrt(_mean(x.square()))),
             "A vector of zeros is divided by 0 and becomes NaN. Add eps to the mean of "
             "the squares.",
+        ),
+        Mistake(
+            "eps for zeros alone",
+            _over(lambda x, eps: _eps_for_zeros(_mean(x.square()), eps).sqrt()),
+            "eps is added to every mean of the squares, and not only to one that is 0: "
+            "for small vectors that makes a difference.",
+        ),
+        *(
+            Mistake(
+                "an eps of its own",
+                _over(lambda x, eps, own=own: torch.sqrt(_mean(x.square()) + own)),
+                "`eps` is an argument, and may be large: yours adds a small number of "
+                "its own, whatever `eps` is.",
+            )
+            for own in (1e-5, 1e-6, torch.finfo(torch.float32).eps, 1e-8)
+        ),
+        Mistake(
+            "eps added to the sum",
+            _over(
+                lambda x, eps: (
+                    (x.square().sum(-1, keepdim=True) + eps) / x.shape[-1]
+                ).sqrt()
+            ),
+            "eps is added to the mean of the squares. Yours is added to their sum, so "
+            "that it is divided by C as well.",
         ),
         Mistake(
             "eps as the least that is divided by",
@@ -134,6 +181,24 @@ EXERCISE = Exercise(
             _over(lambda x, eps: torch.sqrt(x.square().sum() / x.shape[-1] + eps)),
             "The sum goes over all vectors together. Each is divided by its own size: "
             "sum over the last axis alone, and keep that axis.",
+        ),
+        Mistake(
+            "one size for all vectors",
+            lambda x, weight, eps: x / torch.sqrt(x.square().mean() + eps),
+            "Each vector is divided by its own size: take the mean over the last axis "
+            "alone, and keep that axis. And the result must be multiplied by `weight`.",
+        ),
+        Mistake(
+            "sizes along the features",
+            _over(lambda x, eps: torch.sqrt(x.square().mean(dim=-1) + eps)),
+            "The mean over the last axis takes that axis away, so that the vectors' "
+            "sizes lie along the features. keepdim=True keeps it, with length 1.",
+        ),
+        Mistake(
+            "a mean over the vectors",
+            _over(lambda x, eps: torch.sqrt(_mean(x.square(), 1) + eps)),
+            "dim=1 is the axis of the features only where there are two axes. dim=-1 "
+            "is, however many there are.",
         ),
         Mistake(
             "a mean over the vectors",
