@@ -96,14 +96,14 @@ function face({ pair, n, longest, names, product }) {
   return h(
     "div",
     {},
-    h("p", { class: "note" }, `Pair ${n + 1}`),
+    h("p", { class: "note" }, `Pair ${n}`),
     draw(
       "svg",
       {
         viewBox: `0 0 ${SIZE} ${SIZE}`,
         width: SIZE,
         role: "img",
-        "aria-label": `Pair ${n + 1}: ${told.join(", ")}`,
+        "aria-label": `Pair ${n}: ${told.join(", ")}`,
       },
       draw("circle", {
         cx: middle,

@@ -63,7 +63,7 @@ def clocks(
     speeds = [BASE ** (-2 * pair / shape[0]) for pair in range(shape[0] // 2)]
     vectors = query.tolist(), key.tolist()
     named = [str(name) for name in names]
-    pairs = range(1, len(speeds) + 1)
+    pairs = range(len(speeds))
     return View(
         "clocks",
         "Two words as the hands of clocks",

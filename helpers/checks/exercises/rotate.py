@@ -80,8 +80,8 @@ EXERCISE = Exercise(
     stub="my_rotate(heads, start)",
     asks=(
         "a function of queries or keys (..., T, D), D even, and of the place of their "
-        "first row that returns them turned: feature i and feature i + D / 2 by the "
-        "angle place · 10000^(-2i / D)."
+        "first row that returns them turned: feature n and feature n + D / 2 by the "
+        "angle place · 10000^(-2n / D)."
     ),
     returns={"turned": "(..., T, D)"},
     reference=lambda heads, start: _turn(heads, _angles(heads, start)),
@@ -137,13 +137,13 @@ EXERCISE = Exercise(
         Mistake(
             "pairs of neighbours",
             lambda heads, start: _turn(heads, _angles(heads, start), interleaved=True),
-            "Yours turns features 2i and 2i + 1 together, the interleaved layout. "
-            "Here feature i goes with feature i + D / 2.",
+            "Yours turns features 2n and 2n + 1 together, the interleaved layout. "
+            "Here feature n goes with feature n + D / 2.",
         ),
         Mistake(
             "angles of neighbours for pairs of halves",
             _with_angles_of_neighbours,
-            "Features i and i + D / 2 turn together, so both need the angle of pair i: "
+            "Features n and n + D / 2 turn together, so both need the angle of pair n: "
             "torch.cat([angles, angles], dim=-1). repeat_interleave gives an angle to "
             "two neighbours.",
         ),

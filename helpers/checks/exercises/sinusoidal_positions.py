@@ -71,7 +71,7 @@ EXERCISE = Exercise(
         Mistake(
             "all sines in front of all cosines",
             lambda T, d_model: torch.cat(_vectors(T, d_model), dim=-1),
-            "The angles are right. Feature 2i is the sine of pair i and feature 2i + 1 "
+            "The angles are right. Feature 2n is the sine of pair n and feature 2n + 1 "
             "its cosine, so the two stand side by side.",
         ),
         Mistake(

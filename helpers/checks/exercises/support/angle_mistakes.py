@@ -95,15 +95,15 @@ def _log10(pairs, width):
 
 
 _ONE_SPEED = (
-    "Every pair of yours turns by one radian a place. Pair i is slower by the factor "
-    "10000^(-2i / {width}). Did you divide with //? That makes each exponent 0."
+    "Every pair of yours turns by one radian a place. Pair n is slower by the factor "
+    "10000^(-2n / {width}). Did you divide with //? That makes each exponent 0."
 )
 _HALF = (
-    "The exponent is -2i / {width} for pair i, not -i / {width}: there are {width} / 2 "
+    "The exponent is -2n / {width} for pair n, not -n / {width}: there are {width} / 2 "
     "pairs."
 )
 _TWICE = (
-    "The exponent is -2i / {width} for pair i. Yours is twice that: did you divide by "
+    "The exponent is -2n / {width} for pair n. Yours is twice that: did you divide by "
     "the number of pairs, or count features by twos, and double once more?"
 )
 _UP = (
@@ -118,11 +118,11 @@ _FROM_ONE = (
     "the exponent -2 / {width}: the pairs are counted from 0."
 )
 _TO_THE_END = (
-    "Your exponents are -i / ({width} / 2 - 1), so that the last is -1. By the formula "
-    "they are -2i / {width}, and the last stops one step before."
+    "Your exponents are -n / ({width} / 2 - 1), so that the last is -1. By the formula "
+    "they are -2n / {width}, and the last stops one step before."
 )
 _WHOLE = (
-    "-2 * i // {width} is rounded down, to 0 for the first pair and to -1 for all "
+    "-2 * n // {width} is rounded down, to 0 for the first pair and to -1 for all "
     "others. Divide with a single /."
 )
 _LOG10 = (
