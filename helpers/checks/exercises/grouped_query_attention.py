@@ -146,6 +146,13 @@ def _reshaped(queries, keys, values):
     return weights @ _in_groups(values, H)
 
 
+def _without_the_new_axis(queries, keys, values):
+    """Queries in groups beside keys that have no axis for the heads of a group."""
+    groups = queries.unflatten(1, (keys.shape[1], -1))  # (B, H_kv, size, T, D)
+    scores = groups @ keys.mT / math.sqrt(keys.shape[-1])
+    return (_softmax(scores, _future(keys.shape[2])) @ values).flatten(1, 2)
+
+
 def _averaged_queries(queries, keys, values):
     groups = queries.unflatten(1, (keys.shape[1], -1))
     return _attend(groups.mean(dim=2), keys, values)
@@ -200,6 +207,13 @@ EXERCISE = Exercise(
             ),
             "Each head of keys and values is shared by H / H_kv query heads, so that "
             "many copies make H: H // H_kv, and not H_kv.",
+        ),
+        Mistake(
+            "groups of queries beside keys without their axis",
+            _without_the_new_axis,
+            "Queries are (B, H_kv, size, T, D) here, and keys (B, H_kv, T, D): "
+            "broadcasting puts H_kv beside size, and B beside H_kv. Give keys and "
+            "values an axis for the heads of a group, keys[:, :, None].",
         ),
         Mistake(
             "the first key head for all",

@@ -52,6 +52,12 @@ def _layer_norm_of_the_deviation(x, weight, eps):
     return (x - _mean(x)) / (x.std(dim=-1, keepdim=True) + eps) * weight
 
 
+def _layer_norm_of_the_variance(x, weight, eps):
+    """With the variance as PyTorch takes it: C - 1 below the sum."""
+    variance = x.var(dim=-1, keepdim=True)
+    return (x - _mean(x)) / torch.sqrt(variance + eps) * weight
+
+
 def _normed(x, eps):
     return x / torch.sqrt(_mean(x.square()) + eps)
 
@@ -78,6 +84,12 @@ EXERCISE = Exercise(
             _layer_norm_of_the_deviation,
             "RMSNorm leaves the mean in, and divides x by the root of the mean of its "
             "squares plus eps: no mean is taken off, and no std is needed.",
+        ),
+        Mistake(
+            "LayerNorm",
+            _layer_norm_of_the_variance,
+            "RMSNorm leaves the mean in: divide x itself, and not x minus its mean, by "
+            "the root of the mean of its squares plus eps. No variance is needed.",
         ),
         Mistake(
             "a division by the standard deviation",
