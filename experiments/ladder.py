@@ -42,7 +42,7 @@ SIDES = (
     *(f"{way}: {r}" for way in ("alone", "without") for r in RUNGS),
 )
 CHARACTERS = 1_024_000  # read in training, a third of the top's
-MUON = 0.7  # Muon's rate, as a multiple of AdamW's
+MUON = 1.7  # Muon's rate, as a multiple of AdamW's
 BEGIN = (0.002, 0.004, 0.008)
 
 

@@ -147,8 +147,8 @@ class BlockAttention(MultiHeadAttention):
         config: a TransformerConfig.
 
     Source: Ainslie et al. 2023, section 2.2 (shared keys and values); Henry et al. 2020
-    (norms of queries and keys; there by length alone, with one trained factor for all).
-    Built by hand in chapter 13.
+    (norms of queries and keys; there by length alone, with one trained factor in place
+    of 1 / √D). Built by hand in chapter 13.
     """
 
     def __init__(self, config: TransformerConfig) -> None:
@@ -237,7 +237,7 @@ def _is_slow_when_fused(queries: Tensor) -> bool:
 
 
 class SquaredReLU(nn.Module):
-    """relu(x)², as in So et al. 2021, section 3. Built by hand in chapter 13."""
+    """relu(x)², as in So et al. 2021. Built by hand in chapter 13."""
 
     def forward(self, x: Tensor) -> Tensor:
         """The shape of ``x``."""
