@@ -41,7 +41,7 @@ SIDES = (
     "top",
     *(f"{way}: {r}" for way in ("alone", "without") for r in RUNGS),
 )
-CHARACTERS = 1_024_000  # read in training, a third of the top's
+CHARACTERS = 1_024_000  # read in training, a third of what the top reads
 MUON = 1.7  # Muon's rate, as a multiple of AdamW's
 BEGIN = (0.002, 0.004, 0.008)
 

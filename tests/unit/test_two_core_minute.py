@@ -10,7 +10,10 @@ from experiments import two_core_minute as minute
 from helpers.recorded import results
 from helpers.text import corpus
 
-SMALL = {"d_model": 12, "num_heads": 1, "num_layers": 1, "steps": 3, "warmup_steps": 1}
+SMALL = {
+    **{"d_model": 12, "num_heads": 1, "num_layers": 1},
+    **{"steps": 3, "warmup_steps": 1, "short_steps": 1},
+}
 
 
 @pytest.fixture
