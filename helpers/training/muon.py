@@ -84,8 +84,8 @@ class Muon(torch.optim.Optimizer):
             decay out of range, a momentum outside [0, 1), or the state of an optimizer
             that steps otherwise.
 
-    Source: Jordan et al. 2024; Liu et al. 2025 for the decay. Built by hand in
-    chapter 13.
+    Source: Jordan et al. 2024; Liu et al. 2025 for the decay. Built by hand on
+    the page on Muon.
     """
 
     def __init__(

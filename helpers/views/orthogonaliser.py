@@ -35,7 +35,7 @@ def orthogonaliser(
     Raises:
         ValueError: other ratios, a ratio that isn't among them, or another angle.
 
-    Source: Jordan et al. 2024. Chapter 13.
+    Source: Jordan et al. 2024. The page on Muon.
     """
     if not ratios or not all(isinstance(one, int) and one >= 1 for one in ratios):
         raise ValueError(

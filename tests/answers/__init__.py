@@ -13,10 +13,10 @@ time, on hands g to i, all 115 right ones were accepted and all 427 wrong ones r
 stopped its check with an error, which was mended before the scoring. The third time, on
 hands j and k, who wrote for six exercises, it was by chapter: on the three of chapter
 12 all 33 right ones were accepted and 83 of 84 wrong ones rejected; 74.7 % were named,
-9.6 % led, 14.5 % heard no more, and 1.2 % were misnamed. On the three of chapter 13 all
-33 right ones were accepted and 73 of 78 wrong ones rejected; 74.0 % were named, 5.5 %
-led, 19.2 % heard no more, and 1.4 % were misnamed. The checks have been mended by each
-score, so that all answers are known ones now.
+9.6 % led, 14.5 % heard no more, and 1.2 % were misnamed. On the two of chapter 13 and
+the one on Muon all 33 right ones were accepted and 73 of 78 wrong ones rejected;
+74.0 % were named, 5.5 % led, 19.2 % heard no more, and 1.4 % were misnamed. The checks
+have been mended by each score, so that all answers are known ones now.
 """
 
 import importlib

@@ -37,6 +37,7 @@ NUMBERED = [path for path in WRITTEN if path not in DRAFTS]
 BESIDE = {
     CHAPTERS / "backward_by_hand.ipynb": "Backward, by hand",
     CHAPTERS / "kv_cache.ipynb": "The KV cache",
+    CHAPTERS / "muon.ipynb": "Muon: as far in every direction",
 }
 WITH_EXERCISES = [*NUMBERED, *BESIDE]
 every_chapter = pytest.mark.parametrize(

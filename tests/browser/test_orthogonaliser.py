@@ -16,7 +16,7 @@ def turn(degrees):
 
 
 def matrix(ratio, angle, rounds):
-    """What the view shows, by the reference of the chapter's exercise."""
+    """What the view shows, by the reference of the page's exercise."""
     strengths = torch.tensor([ratio, 1.0], dtype=torch.float64)
     gradient = turn(angle) @ strengths.diag() @ turn(50).T
     return checks.EXERCISES["orthogonalise"].reference(gradient, rounds)

@@ -1,4 +1,4 @@
-"""Exercise of chapter 13: Newton-Schulz for one matrix or several."""
+"""Exercise of the page on Muon: Newton-Schulz for one matrix or several."""
 
 import torch
 
