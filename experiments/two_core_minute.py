@@ -193,3 +193,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         record["runs"] += [{"record": number} | run for run in runs]
         many.write(path, record)
     return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

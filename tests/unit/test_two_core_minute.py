@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import sys
 
 import pytest
 import torch
@@ -146,3 +147,9 @@ def test_a_text_that_cannot_be_had_is_said(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(minute.corpus, "load", load)
     assert minute.main([]) == 1
     assert "can't fetch tiny-shakespeare" in capsys.readouterr().err
+
+
+def test_the_command_has_a_help():
+    command = [sys.executable, "-m", "experiments.two_core_minute", "--help"]
+    found = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "--keep" in found.stdout
