@@ -153,3 +153,24 @@ def test_the_command_has_a_help():
     command = [sys.executable, "-m", "experiments.two_core_minute", "--help"]
     found = subprocess.run(command, capture_output=True, text=True, check=True)
     assert "--keep" in found.stdout
+
+
+def test_the_record_in_the_book_is_one():
+    record = results.record("two_core_minute")
+    numbers = range(1, len(record["records"]) + 1)
+    assert {run["record"] for run in record["runs"]} == set(numbers)
+    for number in numbers:
+        of_one = [run for run in record["runs"] if run["record"] == number]
+        before = {
+            "records": record["records"][: number - 1],
+            "runs": [run for run in record["runs"] if run["record"] < number],
+        }
+        assert minute.verdict(of_one, before)[0]
+        for recipe in minute.RECIPES:
+            assert len(minute.chosen(of_one, recipe, "loss")) == len(minute.SEEDS)
+    last, error = minute.mean_and_error(minute.chosen(of_one, "minute", "loss"))
+    assert last + 2 * error < 1.55
+    assert minute.share(of_one, "minute", "seconds") < 0.75
+    sprint, _ = minute.mean_and_error(minute.chosen(of_one, "sprint", "loss"))
+    assert sprint < 1.886
+    assert minute.share(of_one, "sprint", "seconds") < 0.15
