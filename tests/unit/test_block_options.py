@@ -5,25 +5,12 @@ import torch
 from torch.testing import assert_close
 
 from helpers import checks
-from helpers.models.language_model import TransformerLM
 from helpers.models.transformer_block import BlockAttention, TransformerConfig
 from helpers.training.config import TrainConfig
 from helpers.training.optimizers import make_optimizers
+from tests.samples.models import ids, model
 
 B, T = 2, 5
-
-
-def model(**options):
-    torch.manual_seed(3)
-    sizes = {"vocab_size": 11, "context_length": 12, "d_model": 24, "num_heads": 6} | {
-        "num_layers": 2
-    }
-    return TransformerLM(TransformerConfig(**sizes | options)).eval()
-
-
-def ids(*shape):
-    generator = torch.Generator().manual_seed(4)
-    return torch.randint(11, shape, generator=generator)
 
 
 def test_grouped_heads_are_full_ones_with_repeated_keys_and_values():

@@ -7,7 +7,6 @@ import torch
 from torch.testing import assert_close
 
 from helpers.attention import scaled_dot_product_attention
-from helpers.models.language_model import TransformerLM
 from helpers.models.positions import (
     alibi_bias,
     alibi_slopes,
@@ -15,7 +14,7 @@ from helpers.models.positions import (
     rotate,
     sinusoidal_positions,
 )
-from helpers.models.transformer_block import TransformerConfig
+from tests.samples.models import ids, model
 
 B, T, S, H, D = 2, 5, 7, 3, 4
 KINDS = ("learned", "sinusoidal", "rotary", "alibi", "none")
@@ -26,19 +25,6 @@ each_layout = pytest.mark.parametrize("interleaved", [False, True])
 def turned(heads, *, start=0, interleaved=False):
     angles = rotary_angles(start, heads.shape[-2], heads.shape[-1]).to(heads.dtype)
     return rotate(heads, angles.cos(), angles.sin(), interleaved=interleaved)
-
-
-def model(**options):
-    torch.manual_seed(3)
-    sizes = {"vocab_size": 11, "context_length": 12, "d_model": 24, "num_heads": 6} | {
-        "num_layers": 2
-    }
-    return TransformerLM(TransformerConfig(**sizes | options)).eval()
-
-
-def ids(*shape):
-    generator = torch.Generator().manual_seed(4)
-    return torch.randint(11, shape, generator=generator)
 
 
 # --- vectors ----------------------------------------------------------------------
