@@ -44,3 +44,11 @@ def test_a_side_reads_as_many_characters_as_any_other(monkeypatch):
         assert 2 < run["test"] < 5
         again = ladder.train_one(settings, **small)
         assert again["test"] == pytest.approx(run["test"], abs=1e-3)
+
+
+def test_a_side_at_far_too_high_a_rate_has_no_loss(monkeypatch):
+    world = corpus.load("little-world", train_stories=40, held_out_stories=30)
+    monkeypatch.setattr(ladder.corpus, "load", lambda name: world)
+    settings = {"side": "bottom", "rate": 1e12, "seed": 1, "characters": 12_288}
+    small = {"d_model": 12, "num_heads": 1, "num_layers": 1, "gradient_clip": None}
+    assert ladder.train_one(settings, **small) == {"validation": None}
