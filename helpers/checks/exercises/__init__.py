@@ -48,6 +48,7 @@ NAMES = (
     "rms_norm",
     "grouped_query_attention",
     "orthogonalise",
+    "lead",
     "softmax_backward",
     "attention_backward",
     "kv_cache_step",

@@ -7,7 +7,7 @@ import torch.nn.functional as F
 
 from helpers.checks.cases import Case, Mistake
 from helpers.checks.exercise import Exercise
-from helpers.checks.stubs import attempted
+from helpers.checks.exercises.support.calling_for_numbers import call_for_number
 
 
 def _predictions():
@@ -36,12 +36,6 @@ def _predictions():
         case("rows that differ by thousands", rows, [[1, 0]]),
         case("a target that seems impossible", far, [[1, 1]]),
     ]
-
-
-def _as_number(function, logits, targets):
-    loss = attempted(function(logits, targets))
-    scalar = isinstance(loss, torch.Tensor) and loss.dim() == 0
-    return loss.item() if scalar else loss
 
 
 def _cross_entropy(logits, targets):
@@ -149,7 +143,7 @@ EXERCISE = Exercise(
     returns={"loss": "a number"},
     reference=_cross_entropy,
     cases=_predictions,
-    run=_as_number,
+    run=call_for_number,
     mistakes=(
         *_mistakes(_stable),
         *_mistakes(_after_softmax),

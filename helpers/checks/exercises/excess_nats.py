@@ -5,8 +5,8 @@ import torch
 from helpers.checks.cases import Case
 from helpers.checks.exercise import Exercise
 from helpers.checks.exercises.support import excess_logarithms, excess_sums
+from helpers.checks.exercises.support.calling_for_numbers import call_for_number
 from helpers.checks.exercises.support.excess_rows import excess
-from helpers.checks.stubs import attempted
 
 
 def _positions():
@@ -39,12 +39,6 @@ def _positions():
     ]
 
 
-def _as_number(function, log_q, p):
-    nats = attempted(function(log_q, p))
-    scalar = isinstance(nats, torch.Tensor) and nats.dim() == 0
-    return nats.item() if scalar else nats
-
-
 EXERCISE = Exercise(
     name="excess_nats",
     stub="my_excess_nats(log_q, p)",
@@ -58,6 +52,6 @@ EXERCISE = Exercise(
     returns={"nats": "a number"},
     reference=excess,
     cases=_positions,
-    run=_as_number,
+    run=call_for_number,
     mistakes=(*excess_logarithms.MISTAKES, *excess_sums.MISTAKES),
 )

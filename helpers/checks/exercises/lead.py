@@ -1,0 +1,430 @@
+"""Exercise of the two-core minute: how many standard errors one mean lies below."""
+
+import math
+import statistics
+from collections.abc import Callable, Sequence
+
+from helpers.checks.cases import Case, Mistake
+from helpers.checks.exercise import Exercise
+from helpers.checks.exercises.support.calling_for_numbers import call_for_number
+
+
+def _losses():
+    lists = {
+        "two losses each": ([1.0, 3.0], [4.0, 8.0]),
+        "the new one is higher": ([4.0, 8.0], [1.0, 3.0]),
+        "equal means": ([1.0, 3.0], [1.5, 2.0, 2.5]),
+        "three losses and five": ([2.0, 2.5, 3.0], [4.0, 3.0, 4.0, 5.5, 4.0]),
+        "five losses and two": ([1.0, 1.5, 3.0, 0.5, 1.0], [2.0, 5.0]),
+        "losses of two recipes": (
+            [1.536, 1.531, 1.525, 1.538, 1.537],
+            [1.552, 1.539, 1.548, 1.546, 1.541],
+        ),
+        "one recipe far more even": ([1.50, 1.51, 1.49], [1.2, 2.2, 1.9, 1.4]),
+        "whole numbers": ([3, 1, 1], [7, 2, 4, 6]),
+        "the same order of the seeds": ([1.0, 2.0, 3.5, 4.0], [1.5, 2.5, 4.2, 4.6]),
+    }
+    return [
+        Case(name, {"new": new, "last": last}) for name, (new, last) in lists.items()
+    ]
+
+
+def _lead(
+    new: Sequence[float],
+    last: Sequence[float],
+    *,
+    error: Callable[[Sequence[float]], float],
+    together: Callable[[float, float], float] = math.hypot,
+    middle: Callable[[Sequence[float]], float] = statistics.fmean,
+) -> float:
+    """The difference of two means, in errors of both together."""
+    return (middle(last) - middle(new)) / together(error(new), error(last))
+
+
+def _error(losses):
+    return statistics.stdev(losses) / math.sqrt(len(losses))
+
+
+def _right(new, last):
+    return _lead(new, last, error=_error)
+
+
+def _with(error, **others):
+    """A mistake in the error of a mean, in how two are put together, or in a mean."""
+    return lambda new, last: _lead(new, last, error=error, **others)
+
+
+def _by_pairs(new, last):
+    """What is right where each seed has a loss of both, as in a paired comparison."""
+    gains = [old - one for one, old in zip(new, last, strict=False)]
+    return statistics.fmean(gains) / (_error(gains) or 1.0)
+
+
+def _squares(losses):
+    mean = statistics.fmean(losses)
+    return sum((loss - mean) ** 2 for loss in losses)
+
+
+def _pooled(new, last):
+    variance = (_squares(new) + _squares(last)) / (len(new) + len(last) - 2)
+    error = math.sqrt(variance * (1 / len(new) + 1 / len(last)))
+    return (statistics.fmean(last) - statistics.fmean(new)) / error
+
+
+def _pooled_without_counts(new, last):
+    variance = (_squares(new) + _squares(last)) / (len(new) + len(last) - 2)
+    return (statistics.fmean(last) - statistics.fmean(new)) / math.sqrt(variance)
+
+
+def _one_list(new, last):
+    difference = statistics.fmean(last) - statistics.fmean(new)
+    return difference / _error([*new, *last])
+
+
+def _count_of(which):
+    """The number of one list's losses, taken for both."""
+
+    def lead(new, last):
+        n = len((new, last)[which])
+        error = math.hypot(statistics.stdev(new), statistics.stdev(last)) / math.sqrt(n)
+        return (statistics.fmean(last) - statistics.fmean(new)) / error
+
+    return lead
+
+
+def _variances_over_root(new, last):
+    error = math.hypot(
+        *(statistics.variance(one) / math.sqrt(len(one)) for one in (new, last))
+    )
+    return (statistics.fmean(last) - statistics.fmean(new)) / error
+
+
+def _n_below_one(which):
+    """n below the sum of squares of one list alone."""
+
+    def lead(new, last):
+        parts = [statistics.variance(one) / len(one) for one in (new, last)]
+        one = (new, last)[which]
+        parts[which] = statistics.pvariance(one) / len(one)
+        return (statistics.fmean(last) - statistics.fmean(new)) / math.sqrt(sum(parts))
+
+    return lead
+
+
+def _all_pairs(new, last):
+    gains = [old - one for old in last for one in new]
+    return statistics.fmean(gains) / _error(gains)
+
+
+def _shortcut(losses):
+    mean = statistics.fmean(losses)
+    squares = sum(loss**2 for loss in losses) - mean**2
+    return math.sqrt(squares / (len(losses) - 1) / len(losses))
+
+
+def _of_changed_lists(change):
+    """A mistake in what the lists hold."""
+    return lambda new, last: _right(change(new), change(last))
+
+
+def _cut(new, last):
+    n = min(len(new), len(last))
+    return _right(new[:n], last[:n])
+
+
+def _unrooted_sum(first, second):
+    return first**2 + second**2
+
+
+def _sum(first, second):
+    return first + second
+
+
+def _from_zero(losses):
+    squares = sum(loss**2 for loss in losses) / (len(losses) - 1)
+    return math.sqrt(squares / len(losses))
+
+
+def _mean_distance(losses):
+    mean = statistics.fmean(losses)
+    distances = [abs(loss - mean) for loss in losses]
+    return statistics.fmean(distances) / math.sqrt(len(losses))
+
+
+_ONE_FOR_BOTH = "Each list has a number of losses of its own: divide each by its root."
+_TOGETHER = (
+    "The errors of both means count: take the root of the sum of their squares, "
+    "as `math.hypot` does."
+)
+
+EXERCISE = Exercise(
+    name="lead",
+    stub="my_lead(new, last)",
+    asks=(
+        "a function of two lists of numbers, the losses of two recipes, each with at "
+        "least two that differ. It returns how many standard errors of the difference "
+        "the mean of the first lies below the mean of the second, a number."
+    ),
+    returns={"lead": "a number"},
+    reference=_right,
+    cases=_losses,
+    run=call_for_number,
+    mistakes=(
+        Mistake(
+            "a sign the wrong way round",
+            lambda new, last: -_right(new, last),
+            "A new recipe that is lower leads, so the result is positive: take the "
+            "last mean minus the new one.",
+        ),
+        Mistake(
+            "a lead without a sign",
+            lambda new, last: abs(_right(new, last)),
+            "Where the new recipe is higher, the lead is negative; `abs`, or a root of "
+            "a square, loses that.",
+        ),
+        Mistake(
+            "never below 0",
+            lambda new, last: max(0.0, _right(new, last)),
+            "Where the new recipe is higher, the lead is negative, and not 0.",
+        ),
+        Mistake(
+            "a verdict in place of a number",
+            lambda new, last: float(_right(new, last) >= 2),
+            "The task asks how many standard errors it is, and not whether it is a "
+            "record.",
+        ),
+        Mistake(
+            "a difference that isn't divided",
+            lambda new, last: statistics.fmean(last) - statistics.fmean(new),
+            "That is the difference of the means, in nats. Divide it by its standard "
+            "error.",
+        ),
+        Mistake(
+            "a difference multiplied by its error",
+            _with(_error, together=lambda first, second: 1 / math.hypot(first, second)),
+            "You multiply by the standard error. How often it fits into the difference "
+            "is a quotient.",
+        ),
+        Mistake(
+            "n below the sum of squares",
+            _with(lambda one: statistics.pstdev(one) / math.sqrt(len(one))),
+            "The standard deviation here has n - 1 below the sum of squares; yours has "
+            "n, as `statistics.pstdev` and `numpy.std` do.",
+        ),
+        *(
+            Mistake(
+                "n below one of the sums of squares",
+                _n_below_one(which),
+                f"In the standard deviation of `{name}`, n stands below the sum of "
+                "squares; it is n - 1 in both.",
+            )
+            for which, name in enumerate(("new", "last"))
+        ),
+        Mistake(
+            "n below the sum of squares, and a lead that is never negative",
+            lambda new, last: max(
+                0.0,
+                _lead(new, last, error=lambda x: statistics.pstdev(x) / len(x) ** 0.5),
+            ),
+            "The standard deviation has n - 1 below the sum of squares, where NumPy's "
+            "has n. And where the new recipe is higher, the lead is below 0.",
+        ),
+        Mistake(
+            "n - 1 below the root as well",
+            _with(lambda one: statistics.stdev(one) / math.sqrt(len(one) - 1)),
+            "n - 1 stands below the sum of squares. The error of a mean divides the "
+            "standard deviation by the root of n.",
+        ),
+        Mistake(
+            "standard deviations in place of errors",
+            _with(statistics.stdev),
+            "A standard deviation says how far single losses scatter. The mean of n "
+            "scatters less: divide by the root of n.",
+        ),
+        Mistake(
+            "standard deviations in place of errors, and n below the sum of squares",
+            _with(statistics.pstdev),
+            "A standard deviation says how far single losses scatter; divide by the "
+            "root of n. And n - 1 stands below the sum of squares.",
+        ),
+        Mistake(
+            "divided by n, without a root",
+            _with(lambda one: statistics.stdev(one) / len(one)),
+            "The standard error of a mean has the root of n below the standard "
+            "deviation, and not n.",
+        ),
+        Mistake(
+            "multiplied by the root of n",
+            _with(lambda one: statistics.stdev(one) * math.sqrt(len(one))),
+            "More seeds make the error of a mean smaller: divide by the root of n.",
+        ),
+        Mistake(
+            "variances in place of standard deviations",
+            _variances_over_root,
+            "`variance` is the square of the standard deviation. Take its root before "
+            "you divide by the root of n.",
+        ),
+        Mistake(
+            "variances in place of standard deviations",
+            _with(lambda one: statistics.variance(one) / len(one)),
+            "The variance divided by n is the square of a standard error. Add the two, "
+            "and take the root of the sum.",
+        ),
+        Mistake(
+            "no root of the sum",
+            _with(_error, together=_unrooted_sum),
+            "The squares of the two errors are added, and then comes a root.",
+        ),
+        Mistake(
+            "two errors added",
+            _with(_error, together=_sum),
+            "Two errors rarely point the same way, so they don't add up. " + _TOGETHER,
+        ),
+        Mistake(
+            "a mean of two errors",
+            _with(_error, together=lambda first, second: (first + second) / 2),
+            _TOGETHER,
+        ),
+        Mistake(
+            "a mean of the squares of two errors",
+            _with(
+                _error,
+                together=lambda first, second: math.hypot(first, second) / 2**0.5,
+            ),
+            "You take the mean of the squares of the two errors; take their sum.",
+        ),
+        Mistake(
+            "the larger error alone",
+            _with(_error, together=max),
+            _TOGETHER,
+        ),
+        Mistake(
+            "the error of the new mean alone",
+            _with(_error, together=lambda first, second: first),
+            "The mean of `last` is known from a few seeds only, too. " + _TOGETHER,
+        ),
+        Mistake(
+            "the error of the last mean alone",
+            _with(_error, together=lambda first, second: second),
+            "The mean of `new` is known from a few seeds only, too. " + _TOGETHER,
+        ),
+        Mistake(
+            "a root of the product of two errors",
+            _with(_error, together=lambda first, second: math.sqrt(first * second)),
+            _TOGETHER,
+        ),
+        Mistake(
+            "one number of losses for both",
+            _count_of(0),
+            _ONE_FOR_BOTH + " Yours takes that of `new` for `last`, too.",
+        ),
+        Mistake(
+            "one number of losses for both",
+            _count_of(1),
+            _ONE_FOR_BOTH + " Yours takes that of `last` for `new`, too.",
+        ),
+        Mistake(
+            "one variance for both",
+            _pooled,
+            "You pool both lists into one variance, which supposes that both recipes "
+            "scatter alike. Give each mean a standard error of its own.",
+        ),
+        Mistake(
+            "one standard deviation for both",
+            _pooled_without_counts,
+            "You divide by a standard deviation of both lists together, as for an "
+            "effect size. Give each mean a standard error of its own.",
+        ),
+        Mistake(
+            "one list of all losses",
+            _one_list,
+            "You take the error of all losses in one list, so the difference itself "
+            "counts as scatter. Each list has a mean and an error of its own.",
+        ),
+        Mistake(
+            "pairs of losses",
+            _by_pairs,
+            "You pair the losses by their place, so the result depends on the order, "
+            "and what one list has more is lost. Take the error of each list.",
+        ),
+        Mistake(
+            "lists cut to the length of the shorter one",
+            _cut,
+            "`zip` stops at the end of the shorter list, so losses of the longer one "
+            "are lost. Go through each list by itself.",
+        ),
+        Mistake(
+            "all pairs of losses",
+            _all_pairs,
+            "You take each difference of two losses for a measurement of its own, so a "
+            "few seeds look like many. Each list has a mean and an error of its own.",
+        ),
+        Mistake(
+            "equal losses counted once",
+            _of_changed_lists(lambda losses: sorted(set(losses))),
+            "Two seeds may have the same loss, and both count; a set keeps only one.",
+        ),
+        Mistake(
+            "whole numbers alone",
+            _of_changed_lists(lambda losses: [int(loss) for loss in losses]),
+            "What stands behind the point is lost, as in a tensor of integers. Make it "
+            "one of floats.",
+        ),
+        Mistake(
+            "a squared mean that is taken off once",
+            _with(_shortcut),
+            "The sum of the squares less n times the squared mean is the sum of the "
+            "squared distances; yours takes it off once.",
+        ),
+        Mistake(
+            "medians in place of means",
+            _with(_error, middle=statistics.median),
+            "The standard error is one of a mean; you compare medians.",
+        ),
+        Mistake(
+            "the best seeds compared",
+            _with(_error, middle=min),
+            "You compare the lowest loss of each list. One lucky seed decides that; "
+            "take the means.",
+        ),
+        Mistake(
+            "squares that aren't taken from the mean",
+            _with(_from_zero),
+            "The standard deviation measures from the mean: take it from each loss "
+            "before you square.",
+        ),
+        Mistake(
+            "distances that aren't squared",
+            _with(_mean_distance),
+            "The standard deviation squares the distances from the mean, adds them, "
+            "divides by n - 1, and takes the root.",
+        ),
+        Mistake(
+            "half of the range",
+            _with(lambda one: (max(one) - min(one)) / 2),
+            "The distance of the highest and the lowest loss grows with the number of "
+            "seeds. Take the standard deviation, divided by the root of n.",
+        ),
+        Mistake(
+            "two standard errors for one",
+            lambda new, last: _right(new, last) / 2,
+            "You divide by two standard errors, so a record would have a lead of 1. "
+            "The task counts single ones.",
+        ),
+        Mistake(
+            "bars of two errors, added",
+            _with(lambda losses: 1.96 * _error(losses), together=_sum),
+            "You ask whether two bars of 95% overlap, which is another test. "
+            + _TOGETHER,
+        ),
+        *(
+            Mistake(
+                "a rounded number",
+                lambda new, last, whole=whole: whole(_right(new, last)),
+                "Whole standard errors are too coarse: return the number as it is "
+                "computed.",
+            )
+            for whole in (round, math.floor, int)
+        ),
+    ),
+)
