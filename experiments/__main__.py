@@ -8,6 +8,7 @@ import sys
 from experiments import (
     heads,
     induction,
+    ladder,
     many,
     optimisation,
     parts,
@@ -17,7 +18,7 @@ from experiments import (
 from experiments.running import main
 
 parts.main()
-for module in (heads, induction, optimisation, positions, short_contexts):
+for module in (heads, induction, optimisation, positions, short_contexts, ladder):
     name = module.__name__.removeprefix("experiments.")
     many.main(name, module.wanted, module.train_one)
 sys.exit(main(["alignments", "shakespeare"]))

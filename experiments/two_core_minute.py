@@ -12,7 +12,6 @@ what counts is the ratio of their seconds.
 """
 
 import argparse
-import math
 import statistics
 import subprocess
 import sys
@@ -25,6 +24,7 @@ import torch
 from experiments import many, running
 from helpers.models.language_model import TransformerLM
 from helpers.recorded import results
+from helpers.recorded.spread import lead, standard_error
 from helpers.text import corpus
 from helpers.text.batches import Windows
 from helpers.text.tokenizer import CharTokenizer
@@ -92,7 +92,8 @@ def table(runs: Sequence[many.Run]) -> str:
     """
     lines = ["recipe     steps  loss (± its error)   seconds  share  processor  share"]
     for recipe in dict.fromkeys(run["recipe"] for run in runs):
-        mean, error = mean_and_error(chosen(runs, recipe, "loss"))
+        losses = chosen(runs, recipe, "loss")
+        mean, error = statistics.fmean(losses), standard_error(losses)
         (steps,) = set(chosen(runs, recipe, "steps"))
         line = f"{recipe:9} {steps:6}  {mean:.4f} ± {error:.4f}     "
         for measured, width in (("seconds", 7), ("processor", 10)):
@@ -108,16 +109,9 @@ def share(runs: Sequence[many.Run], recipe: str, measured: str) -> float:
     return statistics.median(mine / other for mine, other in zip(*both, strict=True))
 
 
-def mean_and_error(losses: Sequence[float]) -> tuple[float, float]:
-    """A mean, and its standard error."""
-    error = statistics.stdev(losses) / math.sqrt(len(losses))
-    return statistics.fmean(losses), error
-
-
 def is_record(new: Sequence[float], last: Sequence[float]) -> bool:
     """Whether losses are lower by two standard errors of the difference."""
-    (mean, error), (before, its_error) = map(mean_and_error, (new, last))
-    return before - mean >= 2 * math.hypot(error, its_error)
+    return lead(new, last) >= 2
 
 
 def verdict(runs: Sequence[many.Run], record: dict[str, Any]) -> tuple[bool, str]:

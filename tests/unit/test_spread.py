@@ -2,10 +2,16 @@
 
 import math
 import random
+import statistics
 
 import pytest
 
-from helpers.recorded.spread import mean_and_interval, t_quantile
+from helpers.recorded.spread import (
+    lead,
+    mean_and_interval,
+    standard_error,
+    t_quantile,
+)
 
 
 @pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.99])
@@ -63,3 +69,31 @@ def test_a_level_outside_its_range_is_refused(level):
         mean_and_interval([1.0, 2.0], level=level)
     with pytest.raises(ValueError, match="degrees"):
         t_quantile(0, 0.5)
+
+
+def test_the_error_of_a_mean_is_how_far_means_scatter():
+    rng = random.Random(1)
+    draws = [[rng.gauss(0.0, 2.0) for _ in range(5)] for _ in range(4_000)]
+    means = [statistics.fmean(draw) for draw in draws]
+    squares = statistics.fmean(standard_error(draw) ** 2 for draw in draws)
+    assert statistics.pstdev(means) == pytest.approx(math.sqrt(squares), rel=0.05)
+
+
+def test_a_lead_is_that_of_the_formula():
+    assert lead([1.0, 3.0], [4.0, 8.0]) == pytest.approx(4 / math.sqrt(5))
+    assert lead([4.0, 8.0], [1.0, 3.0]) == pytest.approx(-4 / math.sqrt(5))
+    # Variances of 4/3 and 1/2, and means of 5/3 and 5.
+    assert lead([1, 1, 3], [5, 4, 6, 5, 5]) == pytest.approx(
+        (10 / 3) / math.sqrt((4 / 3) / 3 + 0.5 / 5)
+    )
+
+
+def test_losses_that_do_not_scatter_leave_no_doubt_of_a_lead():
+    assert lead([1.0, 1.0], [2.0, 2.0]) == math.inf
+    assert lead([2.0, 2.0], [1.0, 1.0]) == -math.inf
+    assert lead([1.0, 1.0], [1.0, 1.0]) == 0
+
+
+def test_one_loss_is_too_few_for_a_lead():
+    with pytest.raises(statistics.StatisticsError):
+        lead([1.0], [2.0, 3.0])

@@ -84,12 +84,12 @@ def _one_list(new, last):
 def _count_of(which):
     """The number of one list's losses, taken for both."""
 
-    def lead(new, last):
+    def mistaken(new, last):
         n = len((new, last)[which])
         error = math.hypot(statistics.stdev(new), statistics.stdev(last)) / math.sqrt(n)
         return (statistics.fmean(last) - statistics.fmean(new)) / error
 
-    return lead
+    return mistaken
 
 
 def _variances_over_root(new, last):
@@ -102,13 +102,13 @@ def _variances_over_root(new, last):
 def _n_below_one(which):
     """n below the sum of squares of one list alone."""
 
-    def lead(new, last):
+    def mistaken(new, last):
         parts = [statistics.variance(one) / len(one) for one in (new, last)]
         one = (new, last)[which]
         parts[which] = statistics.pvariance(one) / len(one)
         return (statistics.fmean(last) - statistics.fmean(new)) / math.sqrt(sum(parts))
 
-    return lead
+    return mistaken
 
 
 def _all_pairs(new, last):
@@ -201,7 +201,10 @@ EXERCISE = Exercise(
         ),
         Mistake(
             "a difference multiplied by its error",
-            _with(_error, together=lambda first, second: 1 / math.hypot(first, second)),
+            _with(
+                _error,
+                together=lambda first, second: 1 / math.hypot(first, second),
+            ),
             "You multiply by the standard error. How often it fits into the difference "
             "is a quotient.",
         ),
