@@ -45,7 +45,9 @@ SIDES = (
 )
 CHARACTERS = 1_024_000  # read in training, a third of what the top reads
 MUON = 1.7  # Muon's rate, as a multiple of AdamW's
-BEGIN = (0.002, 0.004, 0.008)
+#: Where each side's sweep begins, which goes on to where its best rate lies inside.
+BEGIN = {"alone": (0.001, 0.002, 0.004), "without": (0.008, 0.016, 0.032)}
+BEGIN |= {"bottom": BEGIN["alone"], "top": BEGIN["without"]}
 
 
 def settings_of(side: str) -> dict[str, Any]:
@@ -126,8 +128,16 @@ def train_one(settings: many.Settings, **changes: Any) -> many.Run:
 
 def wanted(record: dict[str, Any]) -> list[many.Settings]:
     """The runs that a record lacks."""
-    sides = ({"side": side, "characters": CHARACTERS} for side in SIDES)
-    return sweeps.lacking_of_all(record, sides, BEGIN, beside=sweeps.SEEDS[:1])
+    return [
+        one
+        for side in SIDES
+        for one in sweeps.lacking(
+            record["runs"],
+            {"side": side, "characters": CHARACTERS},
+            BEGIN[side.split(":")[0]],
+            beside=sweeps.SEEDS[:1],
+        )
+    ]
 
 
 if __name__ == "__main__":

@@ -61,18 +61,10 @@ def _around(best: float, beside: Sequence[int]) -> list[tuple[float, int]]:
 
 
 def lacking_of_all(
-    record: dict[str, Any],
-    sides: Iterable[many.Settings],
-    begin: Sequence[float],
-    *,
-    beside: Sequence[int] = SEEDS,
+    record: dict[str, Any], sides: Iterable[many.Settings], begin: Sequence[float]
 ) -> list[many.Settings]:
     """The runs that the sides of a comparison lack, side by side."""
-    return [
-        one
-        for side in sides
-        for one in lacking(record["runs"], side, begin, beside=beside)
-    ]
+    return [one for side in sides for one in lacking(record["runs"], side, begin)]
 
 
 def neighbours(rate: float) -> tuple[float, ...]:

@@ -2,8 +2,9 @@
 
 ``python -m experiments.two_core_minute`` trains the recipe "one-minute" from five seeds
 on two threads, beside the settings that nanoGPT publishes for a laptop's processor, and
-prints losses, seconds and the processor's seconds. With ``--keep`` a recipe that beats
-the last record is added to it.
+prints losses, seconds and the processor's seconds. With ``--keep`` it trains from seeds
+on which nothing was tried or chosen before, and a recipe that beats the last record is
+added to it.
 
 Each character of the held-out text is predicted once, in windows as long as a recipe's
 context. Which loss a number of steps gives is the same on other machines, up to
@@ -32,7 +33,7 @@ from helpers.training.config import preset
 from helpers.training.loop import evaluate, train
 
 THREADS = 2
-SEEDS = range(5)
+SEEDS = range(5)  # to try things on
 #: Each is a preset, and how it is changed. The sprint is the minute's recipe in an
 #: eighth of its steps.
 RECIPES: dict[str, tuple[str, dict[str, Any]]] = {
@@ -77,6 +78,12 @@ def train_one(text: corpus.Corpus, recipe: str, seed: int, **changes: Any) -> ma
         "seconds": round(result.seconds, 1),
         "processor": round(processor, 1),
     }
+
+
+def new_seeds(record: dict[str, Any]) -> range:
+    """As many seeds as ``SEEDS``, which neither it nor a record has used."""
+    first = len(SEEDS) * (len(record["records"]) + 1)
+    return range(first, first + len(SEEDS))
 
 
 def chosen(runs: Sequence[many.Run], recipe: str, measured: str) -> list[float]:
@@ -170,15 +177,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (RuntimeError, corpus.CorpusUnavailable) as error:
         print(error, file=sys.stderr)
         return 1
-    torch.set_num_threads(THREADS)
-    runs = []
-    for seed in SEEDS:
-        for recipe in RECIPES:
-            runs.append(train_one(text, recipe, seed))
-            print(runs[-1], flush=True)
     path = results.FOLDER / f"{NAME}.json"
     record = many.read(path)
     record.setdefault("records", [])
+    torch.set_num_threads(THREADS)
+    runs = []
+    for seed in new_seeds(record) if keep else SEEDS:
+        for recipe in RECIPES:
+            runs.append(train_one(text, recipe, seed))
+            print(runs[-1], flush=True)
     found, line = verdict(runs, record)
     print(f"{table(runs)}\n{line}")
     if keep and found:

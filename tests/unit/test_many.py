@@ -204,10 +204,9 @@ def test_where_all_seeds_find_another_rate_best_its_neighbours_are_wanted():
 
 
 def test_the_first_seed_alone_may_choose_the_rate():
-    side = [{"side": "a"}]
     runs = swept({0.001: 0.5, 0.002: 0.4, 0.004: 0.3, 0.008: 0.5}, side="a")
     for seeds in ((1, 2, 3, 4), ()):
-        found = sweeps.lacking_of_all({"runs": runs}, side, SWEEP, beside=(0,))
+        found = sweeps.lacking(runs, {"side": "a"}, SWEEP, beside=(0,))
         assert [(one["rate"], one["seed"]) for one in found] == [
             (0.004, seed) for seed in seeds
         ]
