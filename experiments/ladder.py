@@ -44,6 +44,7 @@ SIDES = (
     *(f"{way}: {r}" for way in ("alone", "without") for r in RUNGS),
 )
 CHARACTERS = 1_024_000  # read in training, a third of what the top reads
+WARM_UP = 0.075  # the most steps that warm up, as a share of all
 MUON = 1.7  # Muon's rate, as a multiple of AdamW's
 #: Where each side's sweep begins, which goes on to where its best rate lies inside.
 BEGIN = {"alone": (0.001, 0.002, 0.004), "without": (0.008, 0.016, 0.032)}
@@ -90,8 +91,7 @@ def train_one(settings: many.Settings, **changes: Any) -> many.Run:
     steps = settings["characters"] // (
         options["batch_size"] * options["context_length"]
     )
-    # The same share of the way as in the whole recipe.
-    options["warmup_steps"] = min(options["warmup_steps"], steps // 4)
+    options["warmup_steps"] = min(options["warmup_steps"], round(WARM_UP * steps))
     options["short_steps"] = steps // 2 if options["short_steps"] else 0
     options["final_learning_rate"] *= (
         settings["rate"] / PRESETS[BOTTOM]["learning_rate"]

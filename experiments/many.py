@@ -1,11 +1,11 @@
 """Many trainings: side by side, each kept as it ends, and resumed after a kill."""
 
+import argparse
 import concurrent.futures
 import json
 import multiprocessing
 import os
 import pathlib
-import sys
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -118,8 +118,18 @@ def main(
         wanted: as for ``complete``.
         train: as for ``complete``.
 
-    An argument of the command says how many runs stand side by side.
+    An argument of the command says how many runs stand side by side; ``--help`` says
+    so.
     """
-    processes = int(sys.argv[1]) if sys.argv[1:] else None
+    parser = argparse.ArgumentParser(prog=f"python -m experiments.{name}")
+    parser.add_argument(
+        "processes",
+        nargs="?",
+        type=int,
+        choices=range(1, 1000),
+        metavar="N",
+        help="how many runs stand side by side; one for each core where left out",
+    )
+    processes = parser.parse_args().processes
     complete(results.FOLDER / f"{name}.json", wanted, train, processes=processes)
     return 0

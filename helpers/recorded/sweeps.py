@@ -12,8 +12,8 @@ def best_rate(runs: Sequence[Run]) -> float:
 
     Args:
         runs: dicts that have a "rate", and a "validation" loss, which is None where the
-            loss grew without bound. Rates that fewer seeds tried than others aren't
-            compared, nor are those at which a run failed.
+            loss grew without bound. Rates at which a run failed aren't compared, and of
+            the others not those that fewer seeds tried.
 
     Returns:
         rate: a float.
@@ -24,12 +24,13 @@ def best_rate(runs: Sequence[Run]) -> float:
     found: dict[float, list[float | None]] = {}
     for run in runs:
         found.setdefault(run["rate"], []).append(run["validation"])
-    most = max(map(len, found.values()), default=0)
     means = {
         rate: statistics.fmean(loss for loss in losses if loss is not None)
         for rate, losses in found.items()
-        if len(losses) == most and None not in losses
+        if None not in losses
     }
+    most = max((len(found[rate]) for rate in means), default=0)
+    means = {rate: mean for rate, mean in means.items() if len(found[rate]) == most}
     if not means:
         raise ValueError(
             f"runs must have a rate at which none failed, got {len(runs)} runs"

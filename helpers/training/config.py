@@ -176,9 +176,9 @@ def preset(
 
     Source: the plain one is after Radford et al. 2019, section 2.3; small-gpt after
     nanoGPT, README.md and config/train_shakespeare_char.py, whose initial weights and
-    batches are others. The last takes rotary positions from Su et al. 2021, RMSNorm
-    from Zhang and Sennrich 2019, the squared ReLU from So et al. 2021, and the
-    optimizer, zeros and skips from Jordan et al. 2024.
+    batches are others, and whose layers have no biases. The last takes rotary positions
+    from Su et al. 2021, RMSNorm from Zhang and Sennrich 2019, the squared ReLU from So
+    et al. 2021, and the optimizer, zeros and skips from Jordan et al. 2024.
     """
     if name not in PRESETS:
         raise ValueError(f"name must be one of {list(PRESETS)}, got {name!r}")

@@ -46,3 +46,19 @@ def test_changes_reach_the_config_that_has_them():
 def test_what_does_not_fit_is_named(name, changes, message):
     with pytest.raises(ValueError, match=message):
         preset(name, VOCAB, **changes)
+
+
+def test_the_small_gpt_has_the_settings_that_nanogpt_publishes():
+    """README.md, "I only have a macbook", and config/train_shakespeare_char.py."""
+    model, training = preset("small-gpt", vocab_size=65)
+    found = vars(model) | vars(training)
+    published = {
+        **{"num_layers": 4, "num_heads": 4, "d_model": 128, "context_length": 64},
+        **{"dropout": 0.0, "activation": "gelu", "norm": "layer", "tie_weights": True},
+        **{"positions": "learned", "qkv_bias": False, "mlp_ratio": 4},
+        **{"steps": 2000, "batch_size": 12, "learning_rate": 1e-3, "warmup_steps": 100},
+        **{"final_learning_rate": 1e-4, "schedule": "cosine", "optimizer": "adamw"},
+        **{"betas": (0.9, 0.99), "weight_decay": 0.1, "gradient_clip": 1.0},
+        **{"short_steps": 0, "mixed_precision": "auto"},
+    }
+    assert {name: found[name] for name in published} == published

@@ -6,6 +6,8 @@ import pytest
 
 from experiments import ladder
 from helpers.text import corpus
+from helpers.text.batches import Windows
+from helpers.text.tokenizer import CharTokenizer
 from helpers.training.config import preset
 
 
@@ -44,6 +46,57 @@ def test_a_side_reads_as_many_characters_as_any_other(monkeypatch):
         assert 2 < run["test"] < 5
         again = ladder.train_one(settings, **small)
         assert again["test"] == pytest.approx(run["test"], abs=1e-3)
+
+
+def test_a_side_trains_at_its_rate_and_is_judged_on_halves_of_the_held_out_text(
+    monkeypatch,
+):
+    world = corpus.load("little-world", train_stories=40, held_out_stories=30)
+    ids = CharTokenizer(world.alphabet).encode
+    half = len(world.held_out_text) // 2
+    halves = [ids(world.held_out_text[:half]), ids(world.held_out_text[half:])]
+    seen = {"judged": []}
+
+    def train(model, data, config, **_):
+        seen.update(model=model.config, config=config, trained=data.fingerprint)
+
+    def evaluate(model, held_out):
+        seen["judged"].append(held_out.fingerprint)
+        return float(len(seen["judged"]))
+
+    monkeypatch.setattr(ladder.corpus, "load", lambda name: world)
+    monkeypatch.setattr(ladder, "train", train)
+    monkeypatch.setattr(ladder, "evaluate", evaluate)
+    # Steps, those that warm up, and those with short windows.
+    counts = {
+        "bottom": (1333, 100, 0),
+        "top": (500, 10, 250),
+        "alone: 256 characters": (500, 38, 250),
+        "without: 256 characters": (1333, 10, 0),
+        "without: a line down to zero": (500, 38, 250),
+    }
+    for side, (steps, warm_up, short) in counts.items():
+        seen["judged"].clear()
+        settings = {"side": side, "rate": 0.003, "seed": 4, "characters": 1_024_000}
+        run = ladder.train_one(settings)
+        config = seen["config"]
+        length = seen["model"].context_length
+        parts = [Windows(part, length).fingerprint for part in halves]
+        assert seen["judged"] == parts
+        trained = Windows(ids(world.train_text), length).fingerprint
+        assert seen["trained"] == trained
+        assert (run["validation"], run["test"]) == (1, 2)
+        found = (config.steps, config.warmup_steps, config.short_steps)
+        assert found == (steps, warm_up, short)
+        assert (config.seed, config.learning_rate) == (4, 0.003)
+        assert config.muon_learning_rate == pytest.approx(0.0051)
+        assert config.mixed_precision == "bfloat16"
+        # A tenth of the rate, as nanoGPT's, where no line goes down to zero.
+        last = 0.0 if side in ("top", "without: 256 characters") else 0.0003
+        assert config.final_learning_rate == pytest.approx(last)
+        for name, value in ladder.settings_of(side).items():
+            if name in vars(seen["model"]):
+                assert getattr(seen["model"], name) == value
 
 
 def test_a_side_at_far_too_high_a_rate_has_no_loss(monkeypatch):

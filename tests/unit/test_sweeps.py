@@ -22,6 +22,8 @@ def test_a_rate_at_which_a_seed_failed_or_few_were_tried_is_left_out():
     assert best_rate(runs) == 0.1
     runs += [run(0.2, 0, 0.1), run(0.2, 1, None)]
     assert best_rate(runs) == 0.1
+    # Where one fails at the rate that most seeds tried, another is left.
+    assert best_rate([run(0.2, 0, 0.1), run(0.2, 1, None), run(0.1, 0, 0.9)]) == 0.1
     for none in ([], [run(0.1, 0, None)]):
         with pytest.raises(ValueError, match=f"runs must .*got {len(none)}"):
             best_rate(none)

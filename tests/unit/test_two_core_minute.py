@@ -1,9 +1,11 @@
 """The two-core minute: what it measures, and when it keeps a record."""
 
 import json
+import shutil
 import statistics
 import subprocess
 import sys
+import types
 
 import pytest
 import torch
@@ -12,6 +14,8 @@ from experiments import two_core_minute as minute
 from helpers.recorded import results
 from helpers.recorded.spread import standard_error
 from helpers.text import corpus
+from helpers.text.batches import Windows
+from helpers.text.tokenizer import CharTokenizer
 
 SMALL = {
     **{"d_model": 12, "num_heads": 1, "num_layers": 1},
@@ -30,7 +34,9 @@ def runs(losses, *, processor=50.0, reference=100.0):
     for seed, loss in enumerate(losses):
         one = {"seed": seed, "steps": 7, "seconds": 30.0}
         found += [
-            one | {"recipe": "reference", "loss": 1.8, "processor": reference},
+            one
+            | {"recipe": "reference", "loss": 1.8 + 0.01 * (seed % 5)}
+            | {"processor": reference},
             one | {"recipe": "minute", "loss": loss, "processor": processor},
         ]
     return found
@@ -60,29 +66,82 @@ def test_one_training_is_measured(text, recipe):
     assert abs(other["loss"] - run["loss"]) > 1e-3
 
 
+LAST = [1.60, 1.61, 1.62, 1.61, 1.60]  # an error of 0.00374, of a difference 0.00529
+
+
+def lower(by):
+    return [loss - by for loss in LAST]
+
+
+def test_a_recipe_trains_as_it_says_and_is_judged_on_the_held_out_text(
+    monkeypatch, text
+):
+    ids = CharTokenizer(text.alphabet).encode
+    seen = {}
+
+    def train(model, data, config, **_):
+        seen.update(model=model.config, config=config, trained=data.fingerprint)
+        return types.SimpleNamespace(seconds=12.34)
+
+    def evaluate(model, held_out):
+        seen.update(judged=held_out.fingerprint)
+        return 1.5
+
+    monkeypatch.setattr(minute, "train", train)
+    monkeypatch.setattr(minute, "evaluate", evaluate)
+    steps = {"reference": 2000, "in bfloat16": 2000, "minute": 1400, "sprint": 175}
+    for recipe in minute.RECIPES:
+        run = minute.train_one(text, recipe, 3)
+        config = seen["config"]
+        length = 64 if recipe in ("reference", "in bfloat16") else 256
+        assert seen["model"].context_length == length
+        for name, part in (
+            ("trained", text.train_text),
+            ("judged", text.held_out_text),
+        ):
+            assert seen[name] == Windows(ids(part), length).fingerprint
+        assert config.steps == run["steps"] == steps[recipe]
+        assert config.seed == run["seed"] == 3
+        rounds = "auto" if recipe == "reference" else "bfloat16"
+        assert config.mixed_precision == rounds
+        assert (run["loss"], run["seconds"]) == (1.5, 12.3)
+        assert 0 <= run["processor"] < 1
+
+
 def test_two_standard_errors_make_a_record():
-    last = [1.60, 1.61, 1.62, 1.61, 1.60]  # mean 1.608, error 0.0037
-    better = [loss - 0.012 for loss in last]  # two errors of the difference: 0.0106
-    assert minute.is_record(better, last)
-    assert not minute.is_record([loss - 0.009 for loss in last], last)
-    assert not minute.is_record(last, better)
-    found, said = minute.verdict(runs(better), recorded(runs([2.0] * 5), runs(last)))
+    assert minute.is_record(lower(0.01062), LAST)
+    assert not minute.is_record(lower(0.01055), LAST)
+    assert not minute.is_record(LAST, lower(0.01062))
+    before = recorded(runs([2.0] * 5), runs(LAST))  # the last record is what counts
+    found, said = minute.verdict(runs(lower(0.012)), before)
     assert found
-    assert "1.5960 after 1.6080" in said
-    found, said = minute.verdict(runs(last), recorded(runs(better)))
+    assert "1.5960 in 0.50 of the reference's time, after 1.6080" in said
+    found, said = minute.verdict(runs(lower(0.009)), before)
     assert not found
     assert "two standard errors" in said
 
 
-def test_a_lower_loss_in_more_time_is_no_record():
-    last, better = runs([1.6, 1.61]), [1.4, 1.41]
-    assert minute.verdict(runs(better, processor=99), recorded(last))[0]
-    found, said = minute.verdict(runs(better, processor=101), recorded(last))
+@pytest.mark.parametrize("before", [(), (runs(LAST),)], ids=["first", "second"])
+def test_what_takes_longer_than_a_minute_is_no_record(before):
+    better = lower(0.1)
+    assert minute.verdict(runs(better, processor=75), recorded(*before))[0]
+    found, said = minute.verdict(runs(better, processor=76), recorded(*before))
     assert not found
-    assert "too long" in said
-    # A last record that took longer itself may be met in its time.
-    slow = recorded(runs([1.6, 1.61], processor=120))
-    assert minute.verdict(runs(better, processor=119), slow)[0]
+    assert "0.75 at most: 1.5080 in 0.76 of" in said
+
+
+def test_a_record_stands_beside_the_same_reference():
+    better = runs(lower(0.1))
+    for run in better:
+        if run["recipe"] == "reference":
+            run["steps"] += 1
+    assert not minute.verdict(better, recorded(runs(LAST)))[0]
+    for change, found in ((0.001, True), (0.1, False)):
+        better = runs(lower(0.1))
+        for run in better:
+            if run["recipe"] == "reference":
+                run["loss"] += change
+        assert minute.verdict(better, recorded(runs(LAST)))[0] == found
 
 
 def test_a_share_is_the_median_beside_the_reference():
@@ -90,26 +149,30 @@ def test_a_share_is_the_median_beside_the_reference():
     for run, seconds in zip(made, [10, 5, 20, 12, 10, 90], strict=True):
         run["processor"] = seconds
     assert minute.share(made, "minute", "processor") == 0.6
-    assert "minute         7  1.6000 ± 0.0577" in minute.table(made)
+    assert "minute           7  1.6000 ± 0.0577" in minute.table(made)
 
 
-def train_as_told(monkeypatch, tmp_path, losses, *, files=""):
-    """The command with trainings that are made up, beside files to be committed."""
-    said = {"status": files, "rev-parse": "cafe"}
-
-    def run(words, **_):
-        return subprocess.CompletedProcess(words, 0, stdout=said[words[1]])
-
-    monkeypatch.setattr(minute.subprocess, "run", run)
+def train_as_told(monkeypatch, tmp_path, losses, *, share=0.5):
+    """The command in a repository of its own, with trainings that are made up."""
+    if not (tmp_path / ".git").exists():
+        git = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@b"]
+        subprocess.run([*git, "init", "-q"], check=True)
+        subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "a"], check=True)
+        (tmp_path / ".git" / "info" / "exclude").write_text("*.json")
     monkeypatch.setattr(minute.corpus, "load", lambda name: name)
     monkeypatch.setattr(results, "FOLDER", tmp_path)
-    monkeypatch.setattr(torch, "set_num_threads", lambda number: None)
+    threads = []
+    monkeypatch.setattr(torch, "set_num_threads", threads.append)
 
     def train_one(text, recipe, seed):
         assert text == "tiny-shakespeare"
-        loss = losses[seed % 5] if recipe == "minute" else 1.8
-        one = {"recipe": recipe, "seed": seed, "steps": 7, "loss": loss}
-        return one | {"seconds": 30.0, "processor": 50.0}
+        assert set(threads) == {2}
+        found = losses if recipe == "minute" else [1.8, 1.81, 1.82, 1.81, 1.8]
+        if found[seed % 5] is None:
+            raise FloatingPointError("the loss is nan")
+        one = {"recipe": recipe, "seed": seed, "steps": 7, "loss": found[seed % 5]}
+        times = share if recipe == "minute" else 1.0
+        return one | {"seconds": 30.0 * times, "processor": 50.0 * times}
 
     monkeypatch.setattr(minute, "train_one", train_one)
     return tmp_path / "two_core_minute.json"
@@ -125,7 +188,15 @@ def test_records_are_kept_one_after_the_other(monkeypatch, tmp_path, capsys):
     assert minute.main(["--keep"]) == 0
     assert minute.main(["--keep"]) == 0  # the same again is no record
     kept = results.record("two_core_minute")
-    assert [one["commit"] for one in kept["records"]] == ["cafe"] * 2
+    commit = subprocess.run(
+        ["git", "-C", str(tmp_path), "rev-parse", "HEAD"],
+        capture_output=True,
+        text=True,
+    ).stdout[:12]
+    assert [one["commit"] for one in kept["records"]] == [commit] * 2
+    assert all(one["torch"] == torch.__version__ for one in kept["records"])
+    assert all(one["processor"] for one in kept["records"])
+    assert all(isinstance(one["bfloat16"], bool) for one in kept["records"])
     assert {run["record"] for run in kept["runs"]} == {1, 2}
     assert len(kept["runs"]) == 2 * 5 * len(minute.RECIPES)
     seeds = {(run["record"], run["seed"]) for run in kept["runs"]}
@@ -136,10 +207,24 @@ def test_records_are_kept_one_after_the_other(monkeypatch, tmp_path, capsys):
 def test_uncommitted_files_are_named_before_anything_is_trained(
     monkeypatch, tmp_path, capsys
 ):
-    path = train_as_told(monkeypatch, tmp_path, [1.6] * 5, files=" M config.py")
+    path = train_as_told(monkeypatch, tmp_path, [None] * 5)
+    (tmp_path / "config.py").write_text("")
     assert minute.main(["--keep"]) == 1
-    assert "config.py" in capsys.readouterr().err
+    assert "commit these files first:\n?? config.py" in capsys.readouterr().err
     assert not path.exists()
+
+
+def test_without_a_repository_nothing_is_kept(monkeypatch, tmp_path, capsys):
+    train_as_told(monkeypatch, tmp_path, [None] * 5)
+    shutil.rmtree(tmp_path / ".git")
+    assert minute.main(["--keep"]) == 1
+    assert "not a git repository" in capsys.readouterr().err
+
+
+def test_a_training_that_diverges_is_named(monkeypatch, tmp_path, capsys):
+    train_as_told(monkeypatch, tmp_path, [1.6, 1.6, 1.6, None, 1.6])
+    assert minute.main([]) == 1
+    assert "minute, seed 3: the loss is nan" in capsys.readouterr().err
 
 
 def test_a_text_that_cannot_be_had_is_said(monkeypatch, tmp_path, capsys):
