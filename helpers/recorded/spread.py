@@ -68,7 +68,7 @@ def standard_error(numbers: Sequence[float]) -> float:
         error: in the unit of the numbers.
 
     Raises:
-        statistics.StatisticsError: fewer than two numbers.
+        ValueError: fewer than two numbers.
     """
     return statistics.stdev(numbers) / math.sqrt(len(numbers))
 
@@ -85,7 +85,7 @@ def lead(new: Sequence[float], last: Sequence[float]) -> float:
             each recipe gave the same loss from every seed, unless it is one loss.
 
     Raises:
-        statistics.StatisticsError: fewer than two losses.
+        ValueError: fewer than two losses.
 
     Source: Welch 1947, The Generalization of Student's Problem, whose statistic this
     is. Built by hand in the exercise of the page on the two-core minute.

@@ -38,6 +38,7 @@ BESIDE = {
     CHAPTERS / "backward_by_hand.ipynb": "Backward, by hand",
     CHAPTERS / "kv_cache.ipynb": "The KV cache",
     CHAPTERS / "muon.ipynb": "Muon: as far in every direction",
+    CHAPTERS / "two_core_minute.ipynb": "The two-core minute",
 }
 WITH_EXERCISES = [*NUMBERED, *BESIDE]
 every_chapter = pytest.mark.parametrize(

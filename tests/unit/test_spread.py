@@ -95,5 +95,5 @@ def test_losses_that_do_not_scatter_leave_no_doubt_of_a_lead():
 
 
 def test_one_loss_is_too_few_for_a_lead():
-    with pytest.raises(statistics.StatisticsError):
+    with pytest.raises(ValueError, match="at least two"):
         lead([1.0], [2.0, 3.0])
