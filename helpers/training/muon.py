@@ -28,7 +28,7 @@ def orthogonalise(matrices: Tensor, steps: int = 5) -> Tensor:
     Where the matrix is U S Vᵀ, the result is not far from U Vᵀ. After five steps in
     float32, singular values that were more than a hundredth of the matrix's length lie
     between 0.68 and 1.14, those down to 0.0015 of it below 1.21, and smaller ones
-    stay small. More steps lift those, but bring nothing nearer to 1. Only matrix
+    stay small. More steps lift those, but narrow the range no further. Only matrix
     products are needed.
 
     Args:
