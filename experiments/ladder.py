@@ -2,9 +2,9 @@
 
 At the bottom stand nanoGPT's settings for a laptop's processor, at the top the recipe
 "one-minute", and each rung is one thing in which the two differ. Alone, it is added to
-the settings at the bottom; left out, it is taken from those at the top. Every side has
-a learning rate of its own, which the first of its five seeds chooses, and reads equally
-many characters.
+the settings at the bottom; left out, it is taken from those at the top; and a few are
+added together. Every side has a learning rate of its own, which the first of its five
+seeds chooses, and reads equally many characters.
 """
 
 import sys
@@ -38,9 +38,10 @@ RUNGS: dict[str, tuple[str, ...]] = {
 }
 #: What is no rung: rates are swept, lengths given, and all sides round alike.
 BESIDE = ("learning_rate", "muon_learning_rate", "steps", "mixed_precision")
+#: Three that gain beside all others, and the one that makes a step cheaper.
+FEW = ("Muon", "pairs of characters", "rotary positions", "two blocks")
 SIDES = (
-    "bottom",
-    "top",
+    *("bottom", "few", "top"),
     *(f"{way}: {r}" for way in ("alone", "without") for r in RUNGS),
 )
 CHARACTERS = 1_024_000  # read in training, a third of what the top reads
@@ -48,7 +49,7 @@ WARM_UP = 0.075  # the most steps that warm up, as a share of all
 MUON = 1.7  # Muon's rate, as a multiple of AdamW's
 #: Where each side's sweep begins, which goes on to where its best rate lies inside.
 BEGIN = {"alone": (0.001, 0.002, 0.004), "without": (0.008, 0.016, 0.032)}
-BEGIN |= {"bottom": BEGIN["alone"], "top": BEGIN["without"]}
+BEGIN |= {"bottom": BEGIN["alone"], "few": BEGIN["without"], "top": BEGIN["without"]}
 
 
 def settings_of(side: str) -> dict[str, Any]:
@@ -58,11 +59,12 @@ def settings_of(side: str) -> dict[str, Any]:
         side: one of ``SIDES``.
     """
     low, high = (_all_options(name) for name in (BOTTOM, TOP))
-    if side in ("bottom", "top"):
-        return low if side == "bottom" else high
-    way, rung = side.split(": ")
-    base, other = (low, high) if way == "alone" else (high, low)
-    return base | {name: other[name] for name in RUNGS[rung]}
+    if side == "top":
+        return high
+    way, _, rung = side.partition(": ")
+    rungs = {"bottom": (), "few": FEW}.get(way, (rung,))
+    base, other = (high, low) if way == "without" else (low, high)
+    return base | {name: other[name] for rung in rungs for name in RUNGS[rung]}
 
 
 def _all_options(name: str) -> dict[str, Any]:

@@ -34,6 +34,14 @@ def test_a_rung_alone_or_left_out_is_one_difference(rung):
         assert all(found[name] == other[name] for name in changed)
 
 
+def test_a_few_rungs_together_are_their_differences():
+    low, high = ladder.settings_of("bottom"), ladder.settings_of("top")
+    few = ladder.settings_of("few")
+    of_few = set(itertools.chain(*(ladder.RUNGS[rung] for rung in ladder.FEW)))
+    assert {name for name in few if few[name] != low[name]} == of_few
+    assert all(few[name] == high[name] for name in of_few)
+
+
 def test_a_side_reads_as_many_characters_as_any_other(monkeypatch):
     world = corpus.load("little-world", train_stories=40, held_out_stories=30)
     monkeypatch.setattr(ladder.corpus, "load", lambda name: world)
