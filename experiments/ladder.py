@@ -44,7 +44,10 @@ SIDES = (
     *("bottom", "few", "top"),
     *(f"{way}: {r}" for way in ("alone", "without") for r in RUNGS),
 )
-CHARACTERS = 1_024_000  # read in training, a third of what the top reads
+#: Read in training: about a third of what the top's recipe reads, and all of it.
+CHARACTERS, ALL = 1_024_000, 2_867_200
+#: Each side at the shorter length; whether a few are enough, at the whole one, too.
+MEASURED = (*((side, CHARACTERS) for side in SIDES), ("few", ALL), ("top", ALL))
 WARM_UP = 0.075  # the most steps that warm up, as a share of all
 MUON = 1.7  # Muon's rate, as a multiple of AdamW's
 #: Where each side's sweep begins, which goes on to where its best rate lies inside.
@@ -132,10 +135,10 @@ def wanted(record: dict[str, Any]) -> list[many.Settings]:
     """The runs that a record lacks."""
     return [
         one
-        for side in SIDES
+        for side, characters in MEASURED
         for one in sweeps.lacking(
             record["runs"],
-            {"side": side, "characters": CHARACTERS},
+            {"side": side, "characters": characters},
             BEGIN[side.split(":")[0]],
             beside=sweeps.SEEDS[:1],
         )
