@@ -13,16 +13,20 @@ RECORD = results.record("ladder")
 GAINING = ("Muon", "rotary positions", "pairs of characters")
 
 
-def losses(side, characters=ladder.CHARACTERS):
+def losses(side, characters=ladder.CHARACTERS, part="test"):
     runs = at_best_rate(RECORD["runs"], side=side, characters=characters)
     assert [run["seed"] for run in runs] == list(sweeps.SEEDS)
-    return [run["test"] for run in runs]
+    return [run[part] for run in runs]
 
 
-def gain(low, high, *characters):
-    """By how much the loss falls from one side to another, over the seeds."""
-    pairs = zip(losses(low, *characters), losses(high, *characters), strict=True)
-    return mean_and_interval([before - after for before, after in pairs])
+def differences(low, high, *which):
+    """By how much the loss falls from one side to another, seed by seed."""
+    pairs = zip(losses(low, *which), losses(high, *which), strict=True)
+    return [before - after for before, after in pairs]
+
+
+def gain(*which):
+    return mean_and_interval(differences(*which))
 
 
 WHOLE = gain("bottom", "top")
@@ -53,6 +57,8 @@ def test_two_rungs_do_harm_alone():
 def test_what_is_gained_alone_adds_up_to_three_times_the_whole():
     above = [found.mean for found in ALONE.values() if found.mean > 0]
     assert sum(above) == pytest.approx(3 * WHOLE.mean, rel=0.05)
+    assert sum(found.mean for found in ALONE.values()) < 0.8 * WHOLE.mean
+    assert sum(found.mean for found in BESIDE.values()) > 1.2 * WHOLE.mean
 
 
 def test_three_rungs_gain_beside_all_others_and_one_does_harm():
@@ -62,6 +68,18 @@ def test_three_rungs_gain_beside_all_others_and_one_does_harm():
         assert round(BESIDE[rung].mean, 2) == mean
 
 
+def test_on_the_other_half_three_more_gain_a_little():
+    found = {
+        rung: gain(f"without: {rung}", "top", ladder.CHARACTERS, "validation")
+        for rung in ladder.RUNGS
+    }
+    more = {rung for rung, one in found.items() if one.low > 0} - set(GAINING)
+    assert more == {
+        *("a line down to zero", "zeros at the start", "embeddings in each block")
+    }
+    assert all(0.008 < found[rung].mean < 0.018 for rung in more)
+
+
 def test_four_rungs_gain_what_all_eleven_do_and_a_little_less_in_the_end():
     others = gain("few", "top")
     assert others.low < 0 < others.high
@@ -69,7 +87,19 @@ def test_four_rungs_gain_what_all_eleven_do_and_a_little_less_in_the_end():
     others = gain("few", "top", ladder.ALL)
     assert others.low > 0.005
     assert round(others.mean, 3) == 0.021
-    assert others.high < 0.15 * WHOLE.mean
+    pairs = zip(
+        differences("few", "top", ladder.ALL), differences("few", "top"), strict=True
+    )
+    assert mean_and_interval([long - short for long, short in pairs]).low > 0
+
+
+def test_muon_alone_ends_as_low_as_the_four_in_over_twice_the_time():
+    assert abs(gain("few", "alone: Muon").mean) < 0.01
+    taken = {}
+    for side in ("few", "alone: Muon"):
+        runs = at_best_rate(RECORD["runs"], side=side, characters=ladder.CHARACTERS)
+        taken[side] = statistics.median(run["processor"] for run in runs)
+    assert taken["alone: Muon"] > 2 * taken["few"]
 
 
 def test_four_rungs_take_about_as_long_as_all_eleven():
