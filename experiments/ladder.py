@@ -4,7 +4,8 @@ At the bottom stand nanoGPT's settings for a laptop's processor, at the top the 
 "one-minute", and each rung is one thing in which the two differ. Alone, it is added to
 the settings at the bottom; left out, it is taken from those at the top; and a few are
 added together. Every side has a learning rate of its own, which the first of its five
-seeds chooses, and reads equally many characters.
+seeds chooses, and all sides read equally many characters. A few and the top are
+trained once more, to the whole length of the recipe.
 """
 
 import sys
@@ -51,8 +52,11 @@ MEASURED = (*((side, CHARACTERS) for side in SIDES), ("few", ALL), ("top", ALL))
 WARM_UP = 0.075  # the most steps that warm up, as a share of all
 MUON = 1.7  # Muon's rate, as a multiple of AdamW's
 #: Where each side's sweep begins, which goes on to where its best rate lies inside.
-BEGIN = {"alone": (0.001, 0.002, 0.004), "without": (0.008, 0.016, 0.032)}
-BEGIN |= {"bottom": BEGIN["alone"], "few": BEGIN["without"], "top": BEGIN["without"]}
+_LOW, _HIGH = (0.001, 0.002, 0.004), (0.008, 0.016, 0.032)
+BEGIN = {
+    **{"bottom": _LOW, "alone": _LOW},
+    **{"few": _HIGH, "without": _HIGH, "top": _HIGH},
+}
 
 
 def settings_of(side: str) -> dict[str, Any]:

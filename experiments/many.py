@@ -106,6 +106,19 @@ def complete(
     return record
 
 
+def _processes(text: str) -> int:
+    """The argument of the command.
+
+    Raises:
+        ArgumentTypeError: no whole number of at least 1.
+    """
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(
+            f"N must be a whole number of at least 1, got {text!r}"
+        )
+    return int(text)
+
+
 def main(
     name: str,
     wanted: Callable[[dict[str, Any]], Sequence[Settings]],
@@ -125,8 +138,7 @@ def main(
     parser.add_argument(
         "processes",
         nargs="?",
-        type=int,
-        choices=range(1, 1000),
+        type=_processes,
         metavar="N",
         help="how many runs stand side by side; one for each core where left out",
     )

@@ -11,7 +11,7 @@ context. Which loss a number of steps gives is the same on other machines, up to
 rounding; how many seconds they take is not. So all recipes take turns in one call, and
 what counts is the ratio of their seconds. That ratio, too, is one of a processor: the
 minute computes in bfloat16, which is slow where a processor has no instructions for it.
-How much of its lead in time is due to that, the reference in bfloat16 shows.
+What it saves the reference, the recipe beside it shows.
 """
 
 import argparse

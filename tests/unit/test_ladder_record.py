@@ -1,5 +1,6 @@
 """What the page on the two-core minute says of its eleven rungs."""
 
+import ast
 import statistics
 
 import pytest
@@ -8,9 +9,11 @@ from experiments import ladder, sweeps
 from helpers.recorded import results
 from helpers.recorded.spread import mean_and_interval
 from helpers.recorded.sweeps import at_best_rate
+from tests.book.test_notebooks import CHAPTERS
+from tools import notebooks
 
 RECORD = results.record("ladder")
-GAINING = ("Muon", "rotary positions", "pairs of characters")
+GAINING = ("Muon", "pairs of characters", "rotary positions")
 
 
 def losses(side, characters=ladder.CHARACTERS, part="test"):
@@ -32,6 +35,18 @@ def gain(*which):
 WHOLE = gain("bottom", "top")
 ALONE = {rung: gain("bottom", f"alone: {rung}") for rung in ladder.RUNGS}
 BESIDE = {rung: gain(f"without: {rung}", "top") for rung in ladder.RUNGS}
+
+
+def test_the_page_names_the_rungs_that_were_trained():
+    cells = notebooks.read(CHAPTERS / "two_core_minute.ipynb").cells
+    source = next(one.source for one in cells if one.id == "rungs")
+    first = ast.parse(source).body[0]
+    assert [target.id for target in first.targets] == ["RUNGS"]
+    named = ast.literal_eval(first.value)
+    assert [*named] == [*ladder.RUNGS]
+    for rung, options in named.items():
+        assert sorted(options) == sorted(ladder.RUNGS[rung])
+    assert (*GAINING, "two blocks") == ladder.FEW
 
 
 def test_the_record_lacks_nothing():
@@ -64,7 +79,7 @@ def test_what_is_gained_alone_adds_up_to_three_times_the_whole():
 def test_three_rungs_gain_beside_all_others_and_one_does_harm():
     assert {rung for rung, found in BESIDE.items() if found.low > 0} == set(GAINING)
     assert {rung for rung, found in BESIDE.items() if found.high < 0} == {"two blocks"}
-    for rung, mean in zip(GAINING, (0.12, 0.18, 0.05), strict=True):
+    for rung, mean in zip(GAINING, (0.12, 0.05, 0.18), strict=True):
         assert round(BESIDE[rung].mean, 2) == mean
 
 

@@ -81,6 +81,19 @@ def test_main_fills_the_record_of_that_name(tmp_path, wanted, monkeypatch):
     assert sorted(run["square"] for run in runs) == [1, 4, 9, 16, 900]
 
 
+@pytest.mark.parametrize("number", ["0", "-1", "x", "1.5"])
+def test_a_number_of_processes_that_is_none_is_named(
+    number, wanted, monkeypatch, capsys
+):
+    monkeypatch.setattr("sys.argv", ["experiments.squares", "--", number])
+    with pytest.raises(SystemExit) as stopped:
+        many.main("squares", wanted, squared)
+    assert stopped.value.code == 2
+    said = capsys.readouterr().err
+    assert f"whole number of at least 1, got '{number}'" in said
+    assert len(said) < 300
+
+
 def test_the_parts_are_measured_before_they_are_trained_for_equal_times(
     tmp_path, monkeypatch
 ):

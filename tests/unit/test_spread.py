@@ -6,6 +6,7 @@ import statistics
 
 import pytest
 
+from helpers import checks
 from helpers.recorded.spread import (
     lead,
     mean_and_interval,
@@ -86,6 +87,10 @@ def test_a_lead_is_that_of_the_formula():
     assert lead([1, 1, 3], [5, 4, 6, 5, 5]) == pytest.approx(
         (10 / 3) / math.sqrt((4 / 3) / 3 + 0.5 / 5)
     )
+
+
+def test_a_lead_is_what_the_exercise_asks_for():
+    assert checks.lead.examine(lead).kind == "right"
 
 
 def test_losses_that_do_not_scatter_leave_no_doubt_of_a_lead():
