@@ -260,7 +260,7 @@ function outline({ places, reach: [low, high] }, y) {
 }
 
 /** What each curve begins and ends with. */
-function endsTable({ curves, x_axis: axis, x_ends: ends }, i) {
+function endsTable({ curves, x_axis: axis, from_to: ends }, i) {
   const sample = (c) =>
     draw(
       "svg",

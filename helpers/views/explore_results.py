@@ -221,6 +221,7 @@ def _drawn(part: Part, reach: list[float], start: float, end: float) -> Part:
         "x_axis": part["x_axis"],
         "y_axis": part["y_axis"],
         "x_ends": [f"{edge:.6g}" for edge in edges],
+        "from_to": [f"{part['x'][place]:.6g}" for place in (0, -1)],
         "y_ends": [_written(edge, part["decimals"]) for edge in reach],
         "reach": reach,
         "places": places,

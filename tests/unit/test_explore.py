@@ -103,6 +103,7 @@ def test_lines_share_one_scale_over_all_frames():
     assert long["places"] == [0, 2500, 5000, 7500, 10_000]
     assert short["reach"] == long["reach"] == [0, 4.0]
     assert short["x_ends"] == ["0", "4"]
+    assert (short["from_to"], long["from_to"]) == (["0", "2"], ["0", "4"])
     assert short["y_ends"] == ["0", "4.0000"]
     assert short["curves"] == [
         {"name": "y", "y": [0.0, 1.0, 2.0], "ends": ["0.0000", "2.0000"]}
