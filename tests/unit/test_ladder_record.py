@@ -117,6 +117,12 @@ def test_muon_alone_ends_as_low_as_the_four_in_over_twice_the_time():
     assert taken["alone: Muon"] > 2 * taken["few"]
 
 
+def test_the_first_half_of_the_held_out_text_is_easier():
+    for side in ("few", "top"):
+        first = statistics.fmean(losses(side, ladder.ALL, "validation"))
+        assert first < statistics.fmean(losses(side, ladder.ALL)) - 0.1
+
+
 def test_four_rungs_take_about_as_long_as_all_eleven():
     taken = {
         side: statistics.median(
