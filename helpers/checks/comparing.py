@@ -93,8 +93,7 @@ def _first(pairs: Iterable[tuple[str, Any, Any]]) -> Difference | None:
 
 
 def _plain_difference(expected: Any, yours: Any, part: str) -> Difference | None:
-    if isinstance(yours, (Tensor, np.ndarray, np.generic)) and yours.ndim == 0:
-        yours = yours.item()
+    expected, yours = _unwrapped(expected), _unwrapped(yours)
     wanted = (int, float) if isinstance(expected, float) else type(expected)
     fits = isinstance(yours, wanted)
     if fits and isinstance(yours, bool) != isinstance(expected, bool):
@@ -102,12 +101,27 @@ def _plain_difference(expected: Any, yours: Any, part: str) -> Difference | None
     if not fits:
         return Difference("type", part, yours, expected)
     if isinstance(expected, float):
-        equal = (math.isnan(expected) and math.isnan(yours)) or math.isclose(
-            expected, yours, rel_tol=RELATIVE, abs_tol=ABSOLUTE
-        )
+        equal = _close(expected, yours)
     else:
         equal = expected == yours
     return None if equal else Difference("values", part, yours, expected)
+
+
+def _unwrapped(value: Any) -> Any:
+    """The number in a tensor or an array of one; anything else as it is."""
+    if isinstance(value, (Tensor, np.ndarray, np.generic)) and value.ndim == 0:
+        return value.item()
+    return value
+
+
+def _close(expected: float, yours: float) -> bool:
+    """Whether two numbers are the same, up to rounding."""
+    if math.isnan(expected) and math.isnan(yours):
+        return True
+    try:
+        return math.isclose(expected, yours, rel_tol=RELATIVE, abs_tol=ABSOLUTE)
+    except OverflowError:  # a whole number beyond all floats
+        return False
 
 
 def _tensor_difference(expected: Tensor, yours: Any, part: str) -> Difference | None:
@@ -248,6 +262,7 @@ def sort_of(value: Any) -> str:
         "tuple": "a tuple",
         "dict": "a dict",
         "function": "a function",
+        "generator": "a generator, which a `yield` makes,",
     }
     kind = type(value).__name__
     return names.get(kind, f"an object of type {kind}")

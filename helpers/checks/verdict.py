@@ -11,6 +11,7 @@ from helpers.checks.calling import Outcome
 from helpers.checks.cases import Case, Mistake
 from helpers.checks.comparing import Difference, describe, sort_of
 from helpers.checks.harm import harm_of
+from helpers.checks.stubs import is_a_stub
 
 WIDTH = 80
 MOST_OF_AN_ERROR = 300
@@ -111,7 +112,8 @@ def right(
     """
     harm = harm_of(outcomes)
     if harm:
-        lines = [f"✗ {title}: the results are right, but {one}" for one in harm]
+        lines = [f"✗ {title}: the results are right, but {harm[0]}"]
+        lines += [f"  Besides, {one}" for one in harm[1:]]
         pairs = zip(cases, outcomes, strict=True)
         case = next(case for case, outcome in pairs if harm_of([outcome]))
         lines += [f"  Smallest input that shows it: {case.name}", *_arguments(case)]
@@ -152,6 +154,9 @@ def wrong(
     if isinstance(known, Mistake):
         kind, details["mistake"] = "mistake", known.name
         lines = [f"✗ {title}: behaves like {known.name}.", f"  {known.why}"]
+    elif is_a_stub(outcome):
+        kind, lines = "type", [f"✗ {title}: returns None for one input or more."]
+        lines.append("  Does each way through the code end with `return`?")
     elif not isinstance(found, Difference):
         kind, lines = "raised", [f"✗ {title}: stopped with an error."]
     else:
@@ -161,7 +166,8 @@ def wrong(
         details["signs"] = known
         lines += [f"  {sign}" for sign in known]
     lines += [f"  Smallest input that shows it: {case.name}", *_arguments(case)]
-    lines += _failure(outcome, found)
+    if not is_a_stub(outcome):
+        lines += _failure(outcome, found)
     if passed:
         lines.append(f"  Right on {passed} of {passed + len(failures)} inputs.")
     outcomes = [one for _, one, _ in failures]

@@ -2,11 +2,16 @@
 
 import dataclasses
 import itertools
+import math
 import pydoc
+import statistics
 import subprocess
 import sys
 import time
+from decimal import Decimal
+from fractions import Fraction
 
+import numpy
 import pytest
 import torch
 
@@ -468,6 +473,43 @@ def test_an_error_without_a_message_is_its_name():
     # As a bare assert does, to whose error pytest would add a message.
     text = checks.causal_mask(raises(AssertionError())).text
     assert "    AssertionError\n" in text
+
+
+@pytest.mark.parametrize(
+    "number", [numpy.float32(7), numpy.int64(2), numpy.array(7.5), torch.tensor(7)]
+)
+def test_a_number_in_an_array_is_the_same_at_a_second_call(number):
+    verdict = checks.lead(lambda new, last: number)
+    assert verdict.kind == "values"
+    assert "second call" not in verdict.text
+
+
+def test_a_number_beyond_all_floats_is_wrong():
+    assert checks.lead(lambda new, last: 10**400).kind == "values"
+
+
+@pytest.mark.parametrize("exact", [Fraction, Decimal])
+def test_exact_numbers_are_numbers(exact):
+    def lead(new, last):
+        new, last = ([exact(one) for one in losses] for losses in (new, last))
+        parts = [statistics.variance(one) / len(one) for one in (new, last)]
+        error = exact(float(sum(parts)) ** 0.5)
+        return (statistics.mean(last) - statistics.mean(new)) / error
+
+    assert checks.lead(lead).ok
+
+
+def test_none_for_some_inputs_is_named():
+    def clipped(new, last):
+        errors = [statistics.stdev(one) / len(one) ** 0.5 for one in (new, last)]
+        lead = (statistics.fmean(last) - statistics.fmean(new)) / math.hypot(*errors)
+        if lead > 0:
+            return lead
+
+    verdict = checks.lead(clipped)
+    assert verdict.kind == "type"
+    assert "returns None for one input or more" in verdict.text
+    assert "NotImplementedError" not in verdict.text
 
 
 def test_float64_results_are_right():

@@ -158,6 +158,12 @@ def softmax(x):
             TABLES,
             "and wherever it stands",
         ),
+        (
+            "return x.max() / (len(x) - 1) + x.min() / (len(x.T) - 1)",
+            lambda x: x.max() / len(x) + x.min() / len(x.T),
+            TABLES,
+            "- 0` in place of `len(x) - 1` (line 2 and wherever that `1` stands)",
+        ),
     ],
 )
 def test_one_change_that_makes_all_results_right(body, reference, inputs, words):

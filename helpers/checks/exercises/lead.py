@@ -23,6 +23,10 @@ def _losses():
         "one recipe far more even": ([1.50, 1.51, 1.49], [1.2, 2.2, 1.9, 1.4]),
         "whole numbers": ([3, 1, 1], [7, 2, 4, 6]),
         "the same order of the seeds": ([1.0, 2.0, 3.5, 4.0], [1.5, 2.5, 4.2, 4.6]),
+        "a lead of over 50": (
+            [1.546, 1.540, 1.538, 1.539, 1.529],
+            [1.832, 1.815, 1.819, 1.811, 1.826],
+        ),
     }
     return [
         Case(name, {"new": new, "last": last}) for name, (new, last) in lists.items()
@@ -92,6 +96,56 @@ def _count_of(which):
     return mistaken
 
 
+def _mixed(which, error):
+    """A mistake in the error of one mean alone."""
+
+    def mistaken(new, last):
+        errors = [_error(new), _error(last)]
+        errors[which] = error((new, last)[which])
+        return (statistics.fmean(last) - statistics.fmean(new)) / math.hypot(*errors)
+
+    return mistaken
+
+
+def _half(new, last):
+    """What `sum_of_squares ** 1 / 2` gives in place of a root."""
+    return _lead(new, last, error=_error, together=lambda a, b: (a**2 + b**2) / 2)
+
+
+def _halves(losses):
+    """What `len(losses) ** 1 / 2` below a standard deviation gives."""
+    return statistics.stdev(losses) / len(losses) / 2
+
+
+def _times_half(new, last):
+    """What dividing by `sum_of_squares ** 1 / 2` without brackets gives."""
+    return _lead(new, last, error=_error, together=_unrooted_sum) / 2
+
+
+def _without_brackets(new, last):
+    error = math.hypot(_error(new), _error(last))
+    return statistics.fmean(last) - statistics.fmean(new) / error
+
+
+def _each_by_its_own(new, last):
+    return statistics.fmean(last) / _error(last) - statistics.fmean(new) / _error(new)
+
+
+def _of_the_shorter(new, last):
+    n = min(len(new), len(last))
+    return _lead(new, last, error=lambda one: statistics.stdev(one) / math.sqrt(n))
+
+
+def _typed_in(n):
+    """A number of losses that is typed in."""
+    return _with(lambda one: statistics.stdev(one) / math.sqrt(n))
+
+
+def _effect_size(new, last):
+    variance = (statistics.variance(new) + statistics.variance(last)) / 2
+    return (statistics.fmean(last) - statistics.fmean(new)) / math.sqrt(variance)
+
+
 def _variances_over_root(new, last):
     error = math.hypot(
         *(statistics.variance(one) / math.sqrt(len(one)) for one in (new, last))
@@ -152,6 +206,7 @@ def _mean_distance(losses):
 
 
 _ONE_FOR_BOTH = "Each list has a number of losses of its own: divide each by its root."
+_HALF = "`x ** 1 / 2` is half of x, for the power comes first. Write `x ** 0.5`."
 _TOGETHER = (
     "The errors of both means count: take the root of the sum of their squares, "
     "as `math.hypot` does."
@@ -174,7 +229,7 @@ EXERCISE = Exercise(
             "a sign the wrong way round",
             lambda new, last: -_right(new, last),
             "A new recipe that is lower leads, so the result is positive: take the "
-            "last mean minus the new one.",
+            "last mean minus the new one. (Is `new` still the first argument?)",
         ),
         Mistake(
             "a lead without a sign",
@@ -268,10 +323,37 @@ EXERCISE = Exercise(
             "you divide by the root of n.",
         ),
         Mistake(
-            "variances in place of standard deviations",
+            "errors that are squared twice",
             _with(lambda one: statistics.variance(one) / len(one)),
-            "The variance divided by n is the square of a standard error. Add the two, "
-            "and take the root of the sum.",
+            "The variance divided by n is the square of a standard error already. Add "
+            "the two, and take the root of the sum.",
+        ),
+        Mistake(
+            "errors that aren't squared",
+            _with(_error, together=lambda first, second: math.sqrt(first + second)),
+            "The root is one of the sum of the squares of both errors; square them "
+            "before you add.",
+        ),
+        *(
+            Mistake("a half in place of a root", function, _HALF)
+            for function in (_half, _times_half, _with(_halves))
+        ),
+        Mistake(
+            "one mean divided alone",
+            _without_brackets,
+            "Division comes before subtraction: put the difference of the means into "
+            "brackets.",
+        ),
+        Mistake(
+            "each mean divided by its own error",
+            _each_by_its_own,
+            "The difference of the means is divided, and by one error. " + _TOGETHER,
+        ),
+        Mistake(
+            "the error alone",
+            lambda new, last: math.hypot(_error(new), _error(last)),
+            "That is the standard error of the difference. Divide the difference of "
+            "the means by it.",
         ),
         Mistake(
             "no root of the sum",
@@ -327,6 +409,27 @@ EXERCISE = Exercise(
             _ONE_FOR_BOTH + " Yours takes that of `last` for `new`, too.",
         ),
         Mistake(
+            "one number of losses for both",
+            _of_the_shorter,
+            _ONE_FOR_BOTH + " Yours takes that of the shorter list for both.",
+        ),
+        *(
+            Mistake(
+                "a number of losses that is typed in",
+                _typed_in(n),
+                f"You take {n} losses for granted. Ask each list for its length.",
+            )
+            for n in (3, 5)
+        ),
+        *(
+            Mistake(
+                "a standard deviation in place of one error",
+                _mixed(which, statistics.stdev),
+                f"The standard deviation of `{name}` isn't divided by the root of n.",
+            )
+            for which, name in enumerate(("new", "last"))
+        ),
+        Mistake(
             "one variance for both",
             _pooled,
             "You pool both lists into one variance, which supposes that both recipes "
@@ -337,6 +440,12 @@ EXERCISE = Exercise(
             _pooled_without_counts,
             "You divide by a standard deviation of both lists together, as for an "
             "effect size. Give each mean a standard error of its own.",
+        ),
+        Mistake(
+            "a mean variance for both",
+            _effect_size,
+            "You divide by the root of the mean variance, as for an effect size. How "
+            "many seeds there are counts, too: give each mean an error of its own.",
         ),
         Mistake(
             "one list of all losses",
@@ -353,8 +462,8 @@ EXERCISE = Exercise(
         Mistake(
             "lists cut to the length of the shorter one",
             _cut,
-            "`zip` stops at the end of the shorter list, so losses of the longer one "
-            "are lost. Go through each list by itself.",
+            "What the longer list has more is lost, as `zip` or a slice loses it. Go "
+            "through each list by itself.",
         ),
         Mistake(
             "all pairs of losses",

@@ -57,10 +57,11 @@ class Edit:
         """What the change is, such as "with `x` in place of `x.T` (line 3)"."""
         if isinstance(self.instead, str):
             return self.instead
-        where = f"line {self.line}"
+        where, old = f"line {self.line}", text_of(self.shown)
         if self.others:
-            where = f"{where} and wherever it stands"
-        old = text_of(self.shown)
+            same = all(text_of(other.shown) == old for other in self.others)
+            what = "it" if same else f"that `{text_of(self.node)}`"
+            where = f"{where} and wherever {what} stands"
         if self.instead is None:
             return f"without `{old}` ({where})"
         with self.made():

@@ -201,7 +201,11 @@ def _facts(sight: Sight) -> Iterator[str]:
         return
     elif isinstance(right, (int, float)):
         if isinstance(yours, (int, float)) and not isinstance(yours, bool):
-            yield from number_facts(sight.case, float(yours), float(right))
+            try:
+                yours = float(yours)
+            except OverflowError:  # a whole number beyond all floats
+                return
+            yield from number_facts(sight.case, yours, float(right))
     elif plain(right) and plain(yours):
         yield from sequence_facts(yours, right)
     elif isinstance(right, (list, tuple)) and isinstance(yours, (list, tuple)):
