@@ -159,10 +159,10 @@ def softmax(x):
             "and wherever it stands",
         ),
         (
-            "return x.max() / (len(x) - 1) + x.min() / (len(x.T) - 1)",
-            lambda x: x.max() / len(x) + x.min() / len(x.T),
+            "high = x.max() / (len(x) - 1)\nreturn high + x.min() / (len(x[0]) - 1)",
+            lambda x: x.max() / len(x) + x.min() / len(x[0]),
             TABLES,
-            "- 0` in place of `len(x) - 1` (line 2 and wherever that `1` stands)",
+            "(len(x) - 1)` (line 2 and wherever that `1` stands)",
         ),
     ],
 )
