@@ -59,8 +59,10 @@ class Edit:
             return self.instead
         where, old = f"line {self.line}", text_of(self.shown)
         if self.others:
+            changed = getattr(self.node, self.field)
+            part = changed if isinstance(changed, ast.AST) else self.node
             same = all(text_of(other.shown) == old for other in self.others)
-            what = "it" if same else f"that `{text_of(self.node)}`"
+            what = "it" if same else f"that `{text_of(part)}`"
             where = f"{where} and wherever {what} stands"
         if self.instead is None:
             return f"without `{old}` ({where})"
