@@ -7,7 +7,8 @@ are taken out.
 A content security policy then says what a page may do; what it doesn't name can't
 happen. Scripts are those of the site's own files and those that the page was built
 with, each named by its hash, so a script that got into a page some other way doesn't
-run. Nothing is fetched, nothing is framed, and no address but the site's is loaded.
+run; a worker runs only what a page's own script hands to it. Nothing is fetched,
+nothing is framed, and no address but the site's is loaded.
 Styles may stand in the page: MathJax and the views write theirs there. Of a page that
 was opened as a file, Firefox takes no form as the site's own, so the search box needs
 ``file:``.
@@ -26,6 +27,7 @@ THEBE = {"init_thebe_core", "update_thebe_context"}
 DIRECTIVES = {
     "default-src": "'none'",
     "script-src": "'self' 'unsafe-hashes' {hashes}",
+    "worker-src": "blob:",
     "style-src": "'self' 'unsafe-inline'",
     "img-src": "'self' data:",
     "font-src": "'self'",

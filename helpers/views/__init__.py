@@ -9,6 +9,7 @@ from helpers.views.explore import explore
 from helpers.views.explore_choices import Number, Range, Text
 from helpers.views.explore_results import Line
 from helpers.views.head_splitter import head_splitter
+from helpers.views.learning_in_the_page import learning_in_the_page
 from helpers.views.mask_painter import mask_painter
 from helpers.views.model_in_the_page import model_in_the_page
 from helpers.views.orthogonaliser import orthogonaliser
@@ -35,6 +36,7 @@ __all__ = [
     "dropout_sampler",
     "explore",
     "head_splitter",
+    "learning_in_the_page",
     "mask_painter",
     "model_in_the_page",
     "orthogonaliser",

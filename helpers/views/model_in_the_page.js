@@ -1,3 +1,4 @@
+import { isRight } from "./shared/answers.js";
 import { button, menu, slider, tick } from "./shared/controls.js";
 import { heatMap } from "./shared/heat_map.js";
 import { softmax } from "./shared/mathematics.js";
@@ -301,16 +302,4 @@ function rightAnswers(reader, questions) {
     }
   }
   return right;
-}
-
-/** As helpers/text/probes.py asks: an "s" or none, she against he, else the right character. */
-function isRight(kind, character, probabilities, alphabet) {
-  const of = (one) => probabilities[alphabet.indexOf(one)];
-  if (kind === "agreement" || kind.startsWith("attractor"))
-    return of("s") > 0.5 === (character === "s");
-  if (kind === "pronoun") {
-    const [she, he] = [of("s") + of("S"), of("h") + of("H")];
-    return "sS".includes(character) ? she > he : he > she;
-  }
-  return probabilities.indexOf(Math.max(...probabilities)) === alphabet.indexOf(character);
 }

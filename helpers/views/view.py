@@ -18,9 +18,15 @@ from dataclasses import dataclass
 from typing import Any
 
 FOLDER = pathlib.Path(__file__).resolve().parent
-SHARED = FOLDER / "shared"  # ES modules that several views are made of
+# Where modules are: the views', those that several are made of, and those of the worker
+# that trains a model.
+FOLDERS = (FOLDER, FOLDER / "shared", FOLDER / "trainer")
 IMPORT = re.compile(
-    r'^import \{[^}]*\} from "\./(?:shared/)?([a-z_]+)\.js";\n', re.MULTILINE
+    r'^import \{[^}]*\} from "\.{1,2}/(?:[a-z]+/)?([a-z_]+)\.js";\n', re.MULTILINE
+)
+# A module whose text another one takes, to start a worker from it.
+WORKER = re.compile(
+    r'^import (\w+) from "\./(?:[a-z]+/)?([a-z_]+)\.js\?text";\n', re.MULTILINE
 )
 # What only an editor and the types' checker read.
 NOTES = re.compile(r"^ */\*\*(?:(?!\*/).)*\*/\n", re.MULTILINE | re.DOTALL)
@@ -197,14 +203,28 @@ def to_json(value: object, decimals: int = 4) -> str:
 
 @functools.cache
 def bundle(name: str) -> str:
-    """The text of an ES module and of all that it imports, each file once.
+    """The text of a view's ES module and of all that it imports, each file once.
 
     Args:
-        name: a file in this folder or in ``shared/``, without its ending.
+        name: a file in this folder, without its ending.
 
     Returns:
         script: a module without imports, exports and doc comments.
     """
+    return _joined("page", name)  # the first mounts every view
+
+
+@functools.cache
+def bundle_of(name: str) -> str:
+    """The same without what draws on a page, such as the code of a worker.
+
+    Args:
+        name: a file in this folder or in one of its own, without its ending.
+    """
+    return _joined(name)
+
+
+def _joined(*names: str) -> str:
     texts: list[str] = []
     seen: set[str] = set()
 
@@ -212,18 +232,26 @@ def bundle(name: str) -> str:
         if one in seen:
             return
         seen.add(one)
-        folder = next(
-            place for place in (FOLDER, SHARED) if (place / f"{one}.js").exists()
+        file = next(
+            file for folder in FOLDERS if (file := folder / f"{one}.js").exists()
         )
-        text = (folder / f"{one}.js").read_text(encoding="utf-8")
+        text = file.read_text(encoding="utf-8")
+        text = WORKER.sub(
+            lambda found: f"const {found[1]} = {_quoted(bundle_of(found[2]))};\n", text
+        )
         for other in IMPORT.findall(text):
             visit(other)
         text = NOTES.sub("", IMPORT.sub("", text))
         texts.append(re.sub(r"^export ", "", text, flags=re.MULTILINE))
 
-    visit("page")  # it mounts every view
-    visit(name)
+    for name in names:
+        visit(name)
     return "\n".join(texts)
+
+
+def _quoted(code: str) -> str:
+    """Code as a string in other code, with no ``<`` that could end a script."""
+    return json.dumps(code).replace("<", "\\u003c")
 
 
 def _text(value: object, decimals: int = 4) -> str:

@@ -157,6 +157,7 @@ def test_a_page_allows_no_scripts_but_those_it_was_built_with(site, page):
     assert policy.pop("script-src") == {"'self'", "'unsafe-hashes'", *allowed}
     assert policy == {
         "default-src": {"'none'"},
+        "worker-src": {"blob:"},
         "style-src": {"'self'", "'unsafe-inline'"},
         "img-src": {"'self'", "data:"},
         "font-src": {"'self'"},

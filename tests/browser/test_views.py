@@ -18,6 +18,7 @@ KEYS = {
     "button": ("Enter",),
     "slider": ("ArrowRight", "ArrowLeft"),
     "listbox": ("ArrowDown", "ArrowUp"),
+    "file": (b"no model", b""),  # what stands in it
 }
 SEEN = """() => [...document.querySelectorAll('.live')].map(
     (live) => live.innerText + live.innerHTML).join()"""
@@ -29,6 +30,16 @@ def kind(control):
         "(one) => one.getAttribute('role') ?? (one.tagName === 'INPUT'"
         " ? one.type : one.tagName.toLowerCase())"
     )
+
+
+def move(shown, name, key):
+    """Press a key on a control, or hand it a file."""
+    if isinstance(key, str):
+        shown.press(name, key)
+        return
+    file = {"name": "a file", "mimeType": "application/octet-stream", "buffer": key}
+    shown.control(name).set_input_files(file)
+    shown.page.wait_for_timeout(200)
 
 
 @pytest.mark.parametrize("name", SAMPLES)
@@ -50,7 +61,7 @@ def test_every_control_is_named_and_changes_something(show_views, name):
         changed = False
         for key in KEYS[kind(shown.control(control_name))]:
             before = shown.page.evaluate(SEEN)
-            shown.press(control_name, key)
+            move(shown, control_name, key)
             changed = changed or shown.page.evaluate(SEEN) != before
         assert changed, f"{control_name} changes nothing"
 
@@ -104,7 +115,7 @@ def test_hostile_names_are_shown_as_text(show_views, name):
 
 
 # How many fields a reader may write into.
-FIELDS = {"model_in_the_page": 1, "soft_lookup": 6}
+FIELDS = {"model_in_the_page": 1, "soft_lookup": 6, "learning_in_the_page": 3}
 
 
 @pytest.mark.parametrize("name", SAMPLES)

@@ -7,6 +7,7 @@ from helpers.attention import merge_heads, split_heads
 from helpers.models.eight_bits import to_eight_bits
 from helpers.models.language_model import TransformerLM
 from helpers.models.transformer_block import TransformerConfig
+from helpers.text.little_world import WORDS, whole_world
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -187,10 +188,20 @@ def unfinished_story():
     )
 
 
+def learning_in_the_page():
+    return views.learning_in_the_page(
+        WORDS,
+        whole_world().alphabet,
+        {HOSTILE[0]: 0.3, HOSTILE[1]: 1.5},
+        longest_story=whole_world().longest_story,
+    )
+
+
 # A new view gets a line here; it is then tested by test_views.py and in a browser.
 SAMPLES = {
     "unfinished_story": unfinished_story,
     "model_in_the_page": model_in_the_page,
+    "learning_in_the_page": learning_in_the_page,
     "head_splitter": head_splitter,
     "mask_painter": mask_painter,
     "dot_product": dot_product,

@@ -11,9 +11,11 @@ from helpers.views import view as view_module
 from helpers.views.view import (
     FOLDER,
     IMPORT,
+    WORKER,
     Table,
     View,
     bundle,
+    bundle_of,
     rebuild,
     to_json,
 )
@@ -85,7 +87,8 @@ def test_every_module_has_a_sample_and_a_test_in_the_browser():
     assert shown == VIEWS
     imported = set()
     for path in FILES.values():
-        imported |= set(IMPORT.findall(path.read_text(encoding="utf-8")))
+        text = path.read_text(encoding="utf-8")
+        imported |= {*IMPORT.findall(text), *(name for _, name in WORKER.findall(text))}
     assert imported == set(FILES) - VIEWS
     browser = ROOT / "tests/browser"
     tested = {path.stem.removeprefix("test_") for path in browser.glob("test_*.py")}
@@ -94,7 +97,17 @@ def test_every_module_has_a_sample_and_a_test_in_the_browser():
 
 def test_every_module_of_a_view_lies_beside_its_python():
     assert [name for name in VIEWS if not (FOLDER / f"{name}.py").exists()] == []
-    assert {path.parent.name for path in FILES.values()} == {"views", "shared"}
+    folders = {path.parent.name for path in FILES.values()}
+    assert folders == {"views", "shared", "trainer"}
+
+
+def test_a_workers_code_is_a_text_in_the_page():
+    code = bundle("learning_in_the_page")
+    found = re.search(r"^const WORKER_CODE = (\".*\");$", code, re.M)
+    assert json.loads(found[1]) == bundle_of("worker")
+    assert "<" not in found[1]
+    assert "onmessage" in bundle_of("worker")
+    assert "mount" not in bundle_of("worker")
 
 
 @pytest.mark.parametrize("module", FILES)

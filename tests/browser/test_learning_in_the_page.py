@@ -1,0 +1,242 @@
+"""The trainer on its page: it learns, is paused, is kept, and says what is wrong."""
+
+import re
+
+import pytest
+import torch
+
+from helpers.models.language_model import TransformerLM
+from helpers.models.model_file import load_model, save_model
+from helpers.models.transformer_block import TransformerConfig
+from helpers.text.little_world import WORDS, whole_world
+from helpers.text.tokenizer import CharTokenizer
+from helpers.views import learning_in_the_page
+from tests.samples.views import SAMPLES
+
+SECONDS = 60_000  # milliseconds to wait at most
+QUICK = {"width": "32", "layers": "1", "heads": "4"}
+
+
+def view_of(world, **levels):
+    return learning_in_the_page(
+        WORDS, world.alphabet, levels, longest_story=world.longest_story
+    )
+
+
+@pytest.fixture
+def shown(show_views):
+    """The view with a small model chosen."""
+    shown = show_views(view_of(whole_world(), floor=whole_world().floor, guess=3.9))
+    for name, option in QUICK.items():
+        shown.choose(name, option)
+    return shown
+
+
+def wait(shown, name, text):
+    """Until a place shows a text that matches."""
+    shown.page.wait_for_function(
+        "([name, text]) => new RegExp(text).test(document.querySelector("
+        "`.live [data-value='${name}']`)?.innerText ?? '')",
+        arg=[name, text],
+        timeout=SECONDS,
+    )
+
+
+def steps(shown):
+    return int(shown.value("step").split()[0])
+
+
+def after_steps(shown, count):
+    """Press for single steps, and wait for what is found after the last."""
+    for step in range(1, count + 1):
+        shown.press("step", "Enter")
+        wait(shown, "step", f"^{step} of ")
+        wait(shown, "found after", f"^{step}$")
+    return shown.values()
+
+
+def test_it_learns_pauses_goes_on_and_starts_anew(shown):
+    shown.press("run", "Enter")
+    assert shown.control("run").inner_text() == "Pause"
+    wait(shown, "step", "^([4-9]|[1-9][0-9]) of 600")
+    shown.press("run", "Enter")
+    assert shown.value("status") == "Paused."
+    shown.page.wait_for_timeout(1000)  # the step that was begun
+    paused = steps(shown)
+    shown.page.wait_for_timeout(1000)
+    assert steps(shown) == paused
+    shown.press("run", "Enter")
+    wait(shown, "step", f"^({paused + 1}|{paused + 2}|{paused + 3}) of 600")
+    shown.press("anew", "Enter")
+    wait(shown, "step", "^0 of 600")
+    assert shown.control("run").inner_text() == "Train"
+
+
+def test_a_seed_gives_the_same_training_again_and_another_one_another(shown):
+    found = []
+    for seed in ("5", "5", "6"):
+        shown.type("seed", seed)
+        shown.press("anew", "Enter")
+        wait(shown, "found after", "^0$")
+        values = after_steps(shown, 2)
+        found.append([values["held out"], values["sample"], values["above"]])
+    assert found[0] == found[1] != found[2]
+
+
+def test_the_first_loss_is_near_an_even_guess_and_the_floor_is_what_is_left(shown):
+    shown.press("anew", "Enter")
+    wait(shown, "found after", "^0$")
+    values = shown.values()
+    world = whole_world()
+    guess = torch.tensor(float(len(world.alphabet))).log().item()
+    assert values.number("held out") == pytest.approx(guess, abs=0.1)
+    above = float(values["above"].rstrip("%"))
+    floor = values.number("held out") / (1 + above / 100)
+    assert floor == pytest.approx(world.floor, rel=0.03)  # 100 stories' own
+    shares = [values[name].split(" of ") for name in values if name.startswith("right")]
+    assert len(shares) == 8
+    assert all(0 <= int(right) <= int(all_) for right, all_ in shares)
+
+
+def test_a_few_steps_lower_the_loss(shown):
+    shown.press("anew", "Enter")
+    wait(shown, "found after", "^0$")
+    before = shown.number("held out")
+    shown.press("run", "Enter")
+    wait(shown, "found after", "^40$")
+    assert shown.number("held out") < before - 1.5
+
+
+def test_it_stops_by_itself_at_the_end(show_views):
+    view = SAMPLES["learning_in_the_page"]()
+    view.state["choices"] = view.state["choices"] | {"steps": [3]}
+    view.state["sizes"] = view.state["sizes"] | {"steps": 3, "width": 32, "layers": 1}
+    shown = show_views(view)
+    shown.press("run", "Enter")
+    wait(
+        shown, "status", "^All 3 steps are done. The held-out loss is .*above the floor"
+    )
+    assert shown.control("run").inner_text() == "Train"
+    assert shown.value("step") == "3 of 3"
+
+
+def test_a_page_that_nobody_sees_pauses(shown):
+    shown.press("run", "Enter")
+    wait(shown, "step", "^[1-9]")
+    hide = """(hidden) => {
+        const property = { value: hidden, configurable: true };
+        Object.defineProperty(document, "hidden", property);
+        document.dispatchEvent(new Event("visibilitychange"));
+    }"""
+    shown.page.evaluate(hide, True)
+    assert "Paused" in shown.value("status")
+    assert shown.control("run").inner_text() == "Train"
+    shown.page.evaluate(hide, False)
+    assert shown.control("run").inner_text() == "Pause"
+
+
+LONG = "One two, buckle my shoe. Three four, open the door. Five six, pick up sticks. "
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("too short", "The text has 9 characters; at least 2,000 are needed."),
+        ("x" * 200_001, "The text is longer than 200 kB"),
+        (
+            "".join(map(chr, range(200, 500))) * 10,
+            "The text has 300 different characters; the page takes at most 150",
+        ),
+    ],
+    ids=["short", "long", "characters"],
+)
+def test_a_text_that_cannot_be_learned_is_named(shown, text, message):
+    shown.type("own text", text)
+    shown.press("run", "Enter")
+    wait(shown, "wrong", re.escape(message).replace("\\ ", " "))
+    assert shown.control("run").inner_text() == "Train"
+    shown.type("own text", LONG * 40)
+    shown.press("run", "Enter")
+    wait(shown, "step", "^[1-9]")
+    assert shown.value("wrong") == ""
+
+
+def test_a_text_of_ones_own_is_learned_without_a_floor(shown):
+    shown.type("own text", LONG * 40)
+    shown.press("anew", "Enter")
+    wait(shown, "found after", "^0$")
+    values = shown.values()
+    assert "above" not in values
+    assert not [name for name in values if name.startswith("right")]
+    assert set(values["sample"]) <= set(LONG)
+
+
+def saved(shown, path):
+    """The model as a file, which the reader has saved."""
+    with shown.page.expect_download() as download:
+        shown.press("save", "Enter")
+    download.value.save_as(path)
+    return path
+
+
+def test_a_saved_model_gives_helpers_the_same_loss(shown, tmp_path):
+    shown.press("anew", "Enter")
+    values = after_steps(shown, 2)
+    model, tokenizer = load_model(saved(shown, tmp_path / "model.safetensors"))
+    assert tokenizer.alphabet == whole_world().alphabet
+    # The page's held-out stories are those of its text menu.
+    places = shown.page.locator('[data-control="place"] option')
+    assert places.count() == 20
+    assert values.number("held out") > 2
+    assert sum(one.numel() for one in model.parameters()) == int(
+        values["numbers"].split()[0].replace(",", "")
+    )
+    opened = shown.control("open")
+    opened.set_input_files(tmp_path / "model.safetensors")
+    wait(shown, "found after", "^0$")
+    assert shown.value("held out") == values["held out"]
+
+
+def test_a_model_of_helpers_goes_on_learning_in_the_page(shown, tmp_path):
+    torch.manual_seed(0)
+    tokenizer = CharTokenizer(whole_world().alphabet)
+    config = TransformerConfig(tokenizer.vocab_size, 40, 16, 2, 1)
+    path = tmp_path / "mine.safetensors"
+    save_model(path, TransformerLM(config), tokenizer)
+    shown.control("open").set_input_files(path)
+    wait(shown, "wrong", "reads 40 characters at once")
+    shown.type("own text", "The cat sleeps. " * 200)
+    shown.control("open").set_input_files(path)
+    wait(shown, "found after", "^0$")
+    count = sum(one.numel() for one in TransformerLM(config).parameters())
+    assert shown.value("numbers").startswith(f"{count:,} parameters")
+    after_steps(shown, 1)
+
+
+def test_a_file_that_is_no_model_is_named(shown, tmp_path):
+    path = tmp_path / "picture.safetensors"
+    path.write_bytes(b"\x89PNG and so on, but no model")
+    shown.control("open").set_input_files(path)
+    wait(shown, "wrong", "file")
+    shown.press("run", "Enter")  # with a new model
+    wait(shown, "step", "^[1-9]")
+    assert shown.value("wrong") == ""
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"levels": {}}, "levels must be positive losses"),
+        ({"levels": {"floor": 0.0}}, "levels must be positive losses"),
+        ({"alphabet": "abc"}, "alphabet must hold the newline"),
+        ({"longest_story": 129}, "longest_story must be from 1 to 128, got 129"),
+    ],
+)
+def test_bad_input_is_named(change, message):
+    given = {
+        **{"alphabet": whole_world().alphabet, "levels": {"floor": 0.3}},
+        "longest_story": 120,
+    }
+    given |= change
+    with pytest.raises(ValueError, match=message):
+        learning_in_the_page(WORDS, **given)

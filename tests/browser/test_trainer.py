@@ -1,0 +1,232 @@
+"""The page's trainer without its page: gradients and steps are PyTorch's."""
+
+import dataclasses
+import random
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from helpers.models.language_model import TransformerLM
+from helpers.models.transformer_block import TransformerConfig
+from helpers.text.little_world import WORDS, whole_world
+from helpers.training.config import TrainConfig
+from helpers.training.optimizers import learning_rate_at, make_optimizers
+from helpers.views.learning_in_the_page import RECIPES
+from helpers.views.view import bundle_of
+
+WORDS_OF_THE_PAGE = {kind: list(map(list, of.items())) for kind, of in WORDS.items()}
+NAMES = {
+    "vocab_size": "vocabSize",
+    "context_length": "contextLength",
+    "d_model": "width",
+    "num_heads": "heads",
+    "num_layers": "layers",
+    "positions": "positions",
+    "norm": "norm",
+    "activation": "activation",
+}
+
+
+@pytest.fixture(scope="module")
+def run(chromium):
+    """A function that runs lines behind a module, with an ``input``."""
+    context = chromium.new_context()
+    page = context.new_page()
+    yield lambda name, lines, given=None: page.evaluate(
+        f"(input) => {{\n{bundle_of(name)}\n{lines}\n}}", given
+    )
+    context.close()
+
+
+def config_of(seed):
+    """One of many shapes that a model in the page may have."""
+    rng = random.Random(seed)
+    heads = rng.choice([1, 2, 3, 4])
+    return TransformerConfig(
+        vocab_size=rng.choice([5, 13, 54]),
+        context_length=rng.choice([9, 40, 70]),
+        d_model=heads * rng.choice([4, 6, 8, 16]),
+        num_heads=heads,
+        num_layers=rng.choice([1, 2, 3]),
+        positions=rng.choice(["learned", "rotary"]),
+        norm=rng.choice(["layer", "rms"]),
+        activation=rng.choice(["gelu", "squared_relu"]),
+    )
+
+
+def model_of(config, seed):
+    """A model whose norms and biases aren't as at the start."""
+    torch.manual_seed(seed)
+    model = TransformerLM(config)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(0.2 * torch.randn_like(parameter))
+    return model
+
+
+def texts_of(config, seed):
+    """A few texts, one of which has a position without a target."""
+    rng = random.Random(seed)
+    texts = []
+    for _ in range(rng.choice([1, 2, 4])):
+        length = rng.randint(2, config.context_length)
+        inputs, targets = (
+            [rng.randrange(config.vocab_size) for _ in range(length)] for _ in range(2)
+        )
+        texts.append({"inputs": inputs, "targets": targets})
+    texts[0]["targets"][0] = -1
+    return texts
+
+
+def loss_of(model, texts):
+    """The mean over all targets, in nats."""
+    total, count = torch.zeros(()), 0
+    for text in texts:
+        logits = model(torch.tensor([text["inputs"]]))[0]
+        targets = torch.tensor(text["targets"])
+        total = total + F.cross_entropy(
+            logits, targets, ignore_index=-1, reduction="sum"
+        )
+        count += int((targets >= 0).sum())
+    return total / count
+
+
+def handed_over(model):
+    """A model as the page's JavaScript takes it."""
+    options = dataclasses.asdict(model.config)
+    return {
+        "config": {ours: options[name] for name, ours in NAMES.items()},
+        "weights": {
+            name: parameter.detach().flatten().tolist()
+            for name, parameter in model.named_parameters()
+        },
+    }
+
+
+TAKE = """
+const learner = new Learner(input.config);
+for (const [name, numbers] of Object.entries(input.weights))
+  learner.parameters.named[name].set(numbers);
+"""
+FIND = """
+const loss = learner.learnFrom(packed(input.texts));
+const gradients = Object.entries(learner.gradients.named);
+return [loss, gradients.map(([name, numbers]) => [name, Array.from(numbers)])];
+"""
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_each_gradient_is_pytorchs(run, seed):
+    model = model_of(config_of(seed), seed)
+    texts = texts_of(model.config, seed)
+    found, gradients = run(
+        "learner", TAKE + FIND, handed_over(model) | {"texts": texts}
+    )
+    loss = loss_of(model, texts)
+    loss.backward()
+    assert found == pytest.approx(loss.item(), abs=1e-5, rel=1e-5)
+    expected = dict(model.named_parameters())
+    assert [name for name, _ in gradients] == list(expected)
+    for name, numbers in gradients:
+        right = expected[name].grad.flatten()
+        off = (torch.tensor(numbers) - right).norm()
+        assert off <= 1e-4 * right.norm() + 1e-9, name
+
+
+def test_a_second_batch_forgets_the_first(run):
+    model = model_of(config_of(3), 3)
+    texts = texts_of(model.config, 3)
+    longer = [*texts_of(model.config, 4), *texts]
+    lines = f"{TAKE}learner.learnFrom(packed(input.longer));{FIND}"
+    given = handed_over(model) | {"texts": texts}
+    assert run("learner", lines, given | {"longer": longer}) == run(
+        "learner", TAKE + FIND, given
+    )
+
+
+STEPS = """
+const optimiser = new Optimiser(learner, input.recipe);
+return input.batches.map((texts) => {
+  const loss = learner.learnFrom(packed(texts));
+  optimiser.update();
+  return loss;
+});
+"""
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+@pytest.mark.parametrize("layers", [1, 2])
+def test_ten_steps_follow_pytorchs_losses(run, recipe, layers):
+    options, training = RECIPES[recipe]["model"], RECIPES[recipe]["training"]
+    config = TransformerConfig(
+        vocab_size=13,
+        context_length=40,
+        d_model=32,
+        num_heads=4,
+        num_layers=layers,
+        **options,
+    )
+    torch.manual_seed(layers)
+    model = TransformerLM(config)
+    batches = [texts_of(config, step % 2) for step in range(10)]
+    steps = TrainConfig(
+        steps=12,
+        warmup_steps=3,
+        batch_size=1,
+        optimizer=training["optimizer"],
+        learning_rate=training["learningRate"],
+        muon_learning_rate=training["muonLearningRate"],
+        schedule=training["schedule"],
+        weight_decay=training["weightDecay"],
+    )
+    given = handed_over(model) | {
+        "batches": batches,
+        "recipe": training | {"steps": 12, "warmupSteps": 3},
+    }
+    losses = run("training", TAKE + STEPS, given)
+    assert losses == pytest.approx(trained(model, batches, steps), abs=1e-3)
+    assert min(losses) < losses[0] - 0.01
+
+
+def trained(model, batches, config):
+    """The losses of the same steps by helpers' own optimizers."""
+    optimizers = make_optimizers(model, config)
+    rates = [
+        [group["lr"] for group in optimizer.param_groups] for optimizer in optimizers
+    ]
+    losses = []
+    for step, texts in enumerate(batches, 1):
+        share = learning_rate_at(config, step) / config.learning_rate
+        for optimizer, highest in zip(optimizers, rates, strict=True):
+            for group, rate in zip(optimizer.param_groups, highest, strict=True):
+                group["lr"] = share * rate
+            optimizer.zero_grad()
+        loss = loss_of(model, texts)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), config.gradient_clip)
+        for optimizer in optimizers:
+            optimizer.step()
+        losses.append(loss.item())
+    return losses
+
+
+TELL = """
+const random = randomFrom(input.seed);
+return Array.from({ length: input.count }, () => tell(input.words, random));
+"""
+
+
+def test_a_story_has_the_grammars_probability_and_questions(run):
+    world = whole_world()
+    given = {"seed": 7, "count": 1000, "words": WORDS_OF_THE_PAGE}
+    stories = run("texts", TELL, given)
+    assert len({story["text"] for story in stories}) > 990
+    for story in stories:
+        logs, marks = world.read(story["text"])
+        assert -sum(logs) == pytest.approx(story["nats"], abs=1e-9)
+        assert dict(story["marks"]) == marks
+    # Of so many stories, the mean lies within four standard errors.
+    mean = sum(story["nats"] for story in stories) / len(stories)
+    error = (world.nats_variance / len(stories)) ** 0.5
+    assert abs(mean - world.nats_per_story) < 4 * error
