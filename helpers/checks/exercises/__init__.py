@@ -51,6 +51,8 @@ NAMES = (
     "lead",
     "softmax_backward",
     "attention_backward",
+    "layer_norm_backward",
+    "cross_entropy_backward",
     "kv_cache_step",
 )
 EXERCISES: dict[str, Exercise] = {
