@@ -274,6 +274,7 @@ def same(one: Any, other: Any) -> bool:
             isinstance(other, torch.Tensor)
             and one.shape == other.shape
             and one.dtype == other.dtype
+            and one.requires_grad == other.requires_grad
             and bool(((one == other) | ((one != one) & (other != other))).all())
         )
     if isinstance(one, dict):

@@ -26,6 +26,7 @@ def _predictions():
         case("as many positions as characters", draw(5, 5), ids(5)),
         case("logits in the thousands", 1000 + table([[0.0, 2], [1, 0]]), [0, 1]),
         case("rows that differ by thousands", table([[0.0, 1], [5000, 0]]), [1, 0]),
+        case("a target next to impossible", table([[0.0, 25, 1], [40, 0, 2]]), [0, 1]),
         case("a text alone in its batch", draw(1, 3, 5), ids(1, 3)),
         case("a batch of two texts", draw(2, 5, 7), ids(2, 5)),
         case("more axes", draw(2, 3, 4, 6), ids(2, 3, 4)),
@@ -123,6 +124,14 @@ EXERCISE = Exercise(
             lambda logits, targets: -_difference(logits, targets),
             "A wrong character's logit raises the loss, so its entry is positive: "
             "softmax minus one-hot. And the loss is a mean over the positions.",
+        ),
+        Mistake(
+            "a 1 that is subtracted after the division",
+            lambda logits, targets: (
+                logits.softmax(-1) / targets.numel() - _one_hot(logits, targets)
+            ),
+            "The whole row is divided by the number of positions, and so is the 1 "
+            "that is subtracted at the right character.",
         ),
         Mistake(
             "a division by the first axis alone",

@@ -140,6 +140,26 @@ def _weight_times_itself(x, weight, grad):
     return grad_x, grad_weight * weight, grad_bias
 
 
+def _without_the_length(g, normed, size):
+    """What a normed vector's own direction loses where its length is exactly √C."""
+    squares = normed.square().sum(-1, keepdim=True).clamp(min=1e-12)
+    along = (g * normed).sum(-1, keepdim=True) / squares
+    return (g - _mean(g) - normed * along) / size
+
+
+def _floored(centred):
+    return _mean(centred.square()).clamp(min=EPS).sqrt()
+
+
+def _mean_over_texts(x):
+    sums = x.sum(dim=-2)
+    return sums.flatten(0, -2).mean(dim=0) if sums.dim() > 1 else sums
+
+
+def _folded(x):
+    return x.reshape(x.shape[-1], -1).sum(dim=1)
+
+
 def _swapped(x, weight, grad):
     grad_x, grad_weight, grad_bias = _by_hand()(x, weight, grad)
     return grad_x, grad_bias, grad_weight
@@ -377,6 +397,18 @@ EXERCISE = Exercise(
             for eps in (1e-3, 1e-6, 1e-8, 1e-12)
         ),
         Mistake(
+            "a floor in place of eps",
+            _by_hand(size=_floored),
+            "The 1e-5 is added to the variance, always, and isn't its least value.",
+        ),
+        Mistake(
+            "a normed vector taken for one of length √C",
+            _by_hand(_without_the_length),
+            "The part along the normed vector is the vector times the mean of its "
+            "products. With the 1e-5, its squares have a mean a little below 1, so a "
+            "projection takes too much off.",
+        ),
+        Mistake(
             "RMSNorm's backward",
             _by_hand(
                 lambda g, normed, size: (g - normed * _mean(g * normed)) / size,
@@ -390,6 +422,17 @@ EXERCISE = Exercise(
             _sums(lambda rows: rows),
             "One weight and one bias serve all vectors: they collect from all of "
             "them, so sum over every axis but the last.",
+        ),
+        Mistake(
+            "a mean over the texts",
+            _sums(_mean_over_texts),
+            "One weight serves all vectors of all texts: sum over the texts as well.",
+        ),
+        Mistake(
+            "sums over a table that mixes the features",
+            _sums(_folded),
+            "reshape(C, -1) cuts the numbers in the order in which they lie, so a row "
+            "holds several features. Flatten the front axes, and sum over them.",
         ),
         Mistake(
             "sums over the features",

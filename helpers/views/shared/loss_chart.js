@@ -8,7 +8,8 @@ const MOST_POINTS = 300; // of the line; more steps than that are averaged
 const [BATCHES, HELD_OUT] = ["currentColor", COLOURS.queries];
 
 /**
- * A chart whose vertical axis begins at 0; `levels` are [name, nats], drawn as dashed lines.
+ * A chart whose vertical axis begins at 0; `levels` are [name, nats], the lowest one first, drawn
+ * as dashed lines.
  * @param {{ steps: number, most: number, levels: [string, number][] }} options
  */
 export function lossChart({ steps, most, levels }) {
@@ -40,9 +41,9 @@ export function lossChart({ steps, most, levels }) {
     text([x(steps), height - bottom + 16], "end", String(steps)),
     text([(left + width - right) / 2, height - 6], "middle", "step"),
     text([4, 12], "start", "loss (nats per character)"),
-    levels.flatMap(([name, loss]) => [
+    levels.flatMap(([name, loss], i) => [
       rule(left, y(loss), width - right, y(loss), { "stroke-dasharray": "4 4" }),
-      text([width - right, y(loss) - 4], "end", `${name} ${fixed(loss)}`),
+      text([width - right, y(loss) + (i ? -4 : 13)], "end", `${name} ${fixed(loss)}`),
     ]),
     batches,
     heldOut,

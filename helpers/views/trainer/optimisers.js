@@ -1,5 +1,5 @@
-// What a step of training does with the gradients: as TrainConfig names it, AdamW alone, or Muon for
-// the matrices between hidden vectors and AdamW for everything else.
+// What a step of training does with the gradients: AdamW alone, or Muon for the matrices between
+// hidden vectors and AdamW for everything else, as TrainConfig names them.
 import { multiply, rowsOf, transposed } from "./products.js";
 /** @import { Learner } from "./learner.js" */
 
