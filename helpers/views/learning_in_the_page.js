@@ -11,6 +11,7 @@ const LEARNING_STYLE = `
   font-family: ui-monospace, monospace; white-space: pre-wrap; margin: 0.35rem 0; min-height: 3em;
 }
 .aos-view textarea.own { width: 34rem; max-width: 100%; min-height: 3.5rem; }
+.aos-view input[type=file], .aos-view select { max-width: 100%; }
 .aos-view .wrong { font-weight: 600; }
 .aos-view .wrong:empty { display: none; }
 .aos-view .dropping { outline: 3px dashed var(--queries); }
@@ -383,7 +384,7 @@ function findings({ config, parameters, least, texts }, steps, chart, look) {
   const element = h(
     "div",
     {},
-    h("div", { class: "panels" }, chart.element, h("div", {}, numbers, answers)),
+    h("div", { class: "panels" }, chart.element, numbers, answers),
     h("p", { class: "note" }, "What the model writes now:"),
     sample,
     h(
@@ -409,7 +410,7 @@ function findings({ config, parameters, least, texts }, steps, chart, look) {
       showNumbers();
       answers.replaceChildren(answersTable(found));
       const words = `After ${step} steps the held-out loss is ${fixed(loss, 3)}`;
-      if (step % CALM) return "";
+      if (step === 0 || step % CALM) return "";
       return least === null ? `${words}.` : `${words}, ${fixed(above(loss), 1)}% above the floor.`;
     },
     summary: () =>

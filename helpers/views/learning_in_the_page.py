@@ -17,8 +17,8 @@ RECIPES: dict[str, dict[str, dict[str, Any]]] = {
         },
         "training": {
             "optimizer": "muon",
-            "learningRate": 0.012,
-            "muonLearningRate": 0.02,
+            "learningRate": 0.006,
+            "muonLearningRate": 0.01,
             "schedule": "linear",
             "warmup": 0.02,
             "weightDecay": 0.1,
