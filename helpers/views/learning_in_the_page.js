@@ -17,6 +17,7 @@ const LEARNING_STYLE = `
 .aos-view .dropping { outline: 3px dashed var(--queries); }
 `;
 const FACTORS = [0.25, 0.5, 1, 2, 4]; // of a recipe's learning rates
+const FILE_NAME = "model.safetensors";
 const CALM = 100; // steps between two pictures for a reader who wants little motion
 
 /** A transformer that learns in the page: its loss, its answers, where it looks, what it writes. */
@@ -124,7 +125,7 @@ export function render({ state, el }) {
     },
     sample: (data) => seen?.sample(data, running),
     look: (data) => seen?.look(data, running),
-    file: ({ bytes }) => download(bytes, "model.safetensors"),
+    file: ({ bytes }) => download(bytes, FILE_NAME),
     ended: () => {
       setRunning(false);
       say(`All ${chosen.steps} steps are done. ${seen?.summary() ?? ""}`);
@@ -172,7 +173,14 @@ export function render({ state, el }) {
       file = undefined;
       begin();
     },
-    save: () => (begun ? ask("save") : fail("There is no model yet: train one first.")),
+    save: () => {
+      if (!begun) {
+        wrong.textContent = "There is no model yet: train one first.";
+        return;
+      }
+      say(`The model is saved as ${FILE_NAME}.`);
+      ask("save");
+    },
     open,
   });
   const choices = settingsControls(state, chosen, () => {

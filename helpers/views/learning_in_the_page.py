@@ -38,9 +38,9 @@ RECIPES: dict[str, dict[str, dict[str, Any]]] = {
         },
     },
 }
-SIZES = {"steps": 600, "width": 64, "heads": 4, "layers": 2}
+SIZES = {"steps": 900, "width": 64, "heads": 4, "layers": 2}
 CHOICES = {
-    "steps": (200, 400, 600, 900),
+    "steps": (300, 600, 900, 1500),
     "width": (32, 64, 96, 128),
     "heads": (1, 2, 4, 8),
     "layers": (1, 2, 3, 4),

@@ -58,7 +58,7 @@ def after_steps(shown, count):
 def test_it_learns_pauses_goes_on_and_starts_anew(shown):
     shown.press("run", "Enter")
     assert shown.control("run").inner_text() == "Pause"
-    wait(shown, "step", "^([4-9]|[1-9][0-9]) of 600")
+    wait(shown, "step", "^([4-9]|[1-9][0-9]) of 900")
     shown.press("run", "Enter")
     assert shown.value("status") == "Paused."
     shown.page.wait_for_timeout(1000)  # the step that was begun
@@ -66,9 +66,9 @@ def test_it_learns_pauses_goes_on_and_starts_anew(shown):
     shown.page.wait_for_timeout(1000)
     assert steps(shown) == paused
     shown.press("run", "Enter")
-    wait(shown, "step", f"^({paused + 1}|{paused + 2}|{paused + 3}) of 600")
+    wait(shown, "step", f"^({paused + 1}|{paused + 2}|{paused + 3}) of 900")
     shown.press("anew", "Enter")
-    wait(shown, "step", "^0 of 600")
+    wait(shown, "step", "^0 of 900")
     assert shown.control("run").inner_text() == "Train"
 
 
