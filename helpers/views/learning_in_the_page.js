@@ -39,6 +39,7 @@ export function render({ state, el }) {
   let running = false;
   let paused = false; // because nobody sees the page
   let begun = false; // there is a model, or soon
+  let ended = false; // and it has taken all its steps
   let training = 0; // its number, so that what is said of an earlier one isn't heard
 
   const recipe = () => state.recipes.find(([name]) => name === chosen.recipe)[1];
@@ -83,7 +84,7 @@ export function render({ state, el }) {
     ask("pause");
     setRunning(false);
     wrong.textContent = "";
-    [seen, begun, paused] = [null, false, false];
+    [seen, begun, ended, paused] = [null, false, false, false];
     training += 1;
     shown.replaceChildren(lossChart(chartOptions(state.alphabet, chosen.text === "")).element);
     say(`Ready: ${description(chosen, file)}.`);
@@ -127,10 +128,15 @@ export function render({ state, el }) {
     look: (data) => seen?.look(data, running),
     file: ({ bytes }) => download(bytes, FILE_NAME),
     ended: () => {
+      ended = true;
       setRunning(false);
       say(`All ${chosen.steps} steps are done. ${seen?.summary() ?? ""}`);
     },
     failed: ({ message }) => fail(message),
+  };
+  const isOver = () => {
+    if (ended) say("All steps are done. Save the model, or start anew.");
+    return ended;
   };
   const run = () => {
     if (running) {
@@ -139,14 +145,14 @@ export function render({ state, el }) {
       say("Paused.");
       return;
     }
-    if (!begun && !begin()) return;
+    if (isOver() || (!begun && !begin())) return;
     setRunning(true);
     say(`In training: ${description(chosen, file)}.`);
     ask("run");
   };
   const step = () => {
     setRunning(false);
-    if (!begun && !begin()) return;
+    if (isOver() || (!begun && !begin())) return;
     ask("step");
   };
   document.addEventListener("visibilitychange", () => {

@@ -118,6 +118,12 @@ def test_it_stops_by_itself_at_the_end(show_views):
     )
     assert shown.control("run").inner_text() == "Train"
     assert shown.value("step") == "3 of 3"
+    for name in ("run", "step"):
+        shown.press(name, "Enter")
+        assert shown.value("status").startswith("All steps are done. Save the model")
+        assert shown.control("run").inner_text() == "Train"
+    shown.press("anew", "Enter")
+    wait(shown, "step", "^0 of 3")
 
 
 def test_a_page_that_nobody_sees_pauses(shown):
@@ -133,6 +139,39 @@ def test_a_page_that_nobody_sees_pauses(shown):
     assert shown.control("run").inner_text() == "Train"
     shown.page.evaluate(hide, False)
     assert shown.control("run").inner_text() == "Pause"
+
+
+LONGEST_TASK = """async () => {
+    let longest = 0;
+    const watch = new PerformanceObserver((list) => {
+        for (const { duration } of list.getEntries())
+            longest = Math.max(longest, duration);
+    });
+    watch.observe({ type: "longtask" }); // those of over 50 ms
+    await new Promise((done) => setTimeout(done, 3000));
+    watch.disconnect();
+    return longest;
+}"""
+
+
+def test_the_page_stays_responsive_while_it_trains(show_views):
+    shown = show_views(view_of(whole_world(), floor=whole_world().floor))
+    shown.press("run", "Enter")
+    wait(shown, "step", "^[1-9]")
+    # A busy machine may hold the page up, too: one of three looks must see nothing.
+    assert 0 in (shown.page.evaluate(LONGEST_TASK) for _ in range(3))
+
+
+def test_a_reader_who_wants_little_motion_sees_the_pictures_change_seldom(shown):
+    shown.page.emulate_media(reduced_motion="reduce")
+    shown.press("anew", "Enter")
+    wait(shown, "found after", "^0$")
+    sample = shown.value("sample")
+    shown.press("run", "Enter")
+    wait(shown, "found after", "^40$")
+    assert shown.value("sample") == sample
+    shown.press("run", "Enter")
+    shown.page.emulate_media(reduced_motion="no-preference")
 
 
 LONG = "One two, buckle my shoe. Three four, open the door. Five six, pick up sticks. "

@@ -4,6 +4,7 @@ import html.parser
 import json
 import math
 import re
+import zlib
 
 import pytest
 
@@ -108,6 +109,7 @@ def test_a_workers_code_is_a_text_in_the_page():
     assert "<" not in found[1]
     assert "onmessage" in bundle_of("worker")
     assert "mount" not in bundle_of("worker")
+    assert len(zlib.compress(bundle_of("worker").encode())) < 40_000
 
 
 @pytest.mark.parametrize("module", FILES)
