@@ -193,7 +193,7 @@ DEFECTS = {
         sized(d_model=132),
         "The model's width is 132; this page takes whole numbers from 1 to 128.",
     ),
-    "heads": (sized(num_heads=25), "number of heads is 25; this page .* from 1 to 24"),
+    "heads": (sized(num_heads=25), "number of heads is 25; this page .* from 1 to 16"),
     "uneven": (sized(num_heads=5), "5 heads can't share its width of 24 equally."),
     "odd": (sized(positions="rotary", num_heads=8), "heads are 3 wide; with rotary "),
     "layers": (sized(num_layers=5), "number of layers is 5; this page .* to 4"),

@@ -41,6 +41,7 @@ def chapter(chromium, site):
 
 
 def kept(page):
+    page.wait_for_timeout(100)  # a browser tells of an opened answer a little later
     text = page.evaluate("localStorage.getItem('attention-one-step')")
     return None if text is None else json.loads(text)
 

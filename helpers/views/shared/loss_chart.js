@@ -41,6 +41,7 @@ export function lossChart({ steps, most, levels }) {
     text([x(steps), height - bottom + 16], "end", String(steps)),
     text([(left + width - right) / 2, height - 6], "middle", "step"),
     text([4, 12], "start", "loss (nats per character)"),
+    text([width - right, 12], "end", "thin: each batch, thick: held out"),
     levels.flatMap(([name, loss], i) => [
       rule(left, y(loss), width - right, y(loss), { "stroke-dasharray": "4 4" }),
       text([width - right, y(loss) + (i ? -4 : 13)], "end", `${name} ${fixed(loss)}`),

@@ -5,7 +5,7 @@ import { numbersFor, shapesOf } from "./learner.js";
 const FILE_FORMAT = "attention-one-step model 1";
 const LENGTH_BYTES = 8;
 const MOST_HEADER = 1 << 20; // bytes; a header with four layers has about six thousand
-const LARGEST_SIZES = { vocabSize: 200, contextLength: 256, width: 128, layers: 4 };
+const LARGEST_SIZES = { vocabSize: 200, contextLength: 256, width: 128, heads: 16, layers: 4 };
 const OPTION_CHOICES = {
   positions: ["learned", "rotary"],
   norm: ["layer", "rms"],

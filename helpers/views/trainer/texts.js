@@ -63,7 +63,7 @@ export class OwnText {
     if (new TextEncoder().encode(text).length > longest)
       throw new Error(`The text is longer than ${say(longest / 1000)} kB. Take a part of it.`);
     this.alphabet = alphabet ?? [...new Set(text)].sort();
-    if (this.alphabet.length > characters)
+    if (!alphabet && this.alphabet.length > characters)
       throw new Error(
         `The text has ${say(this.alphabet.length)} different characters; the page takes at most ` +
           `${characters}. Perhaps it holds signs of a script with thousands of them.`,

@@ -50,6 +50,14 @@ export function drawWeights(learner, random) {
   }
 }
 
+/** A loss, unless it has grown without bound. */
+function finite(loss, step) {
+  if (Number.isFinite(loss)) return loss;
+  throw new Error(
+    `The loss is no number any more after ${step} steps: the learning rate is too high.`,
+  );
+}
+
 export class Training {
   /** @param {Settings} settings */
   constructor({ model, recipe, batchSize, seed, alphabet, words, longestStory, text, file }) {
@@ -58,7 +66,7 @@ export class Training {
     if (text === undefined && length < longestStory)
       throw new Error(
         `The model reads ${length} characters at once, and a story has up to ${longestStory}. ` +
-          "Hand it a text of yours.",
+          "Paste a text of yours first, and then open the file again.",
       );
     const known = found ? [...found.alphabet] : undefined;
     this.texts =
@@ -88,11 +96,7 @@ export class Training {
   /** Learn from one batch; returns the loss before the update, in nats per character. */
   learn() {
     const batch = packed(this.texts.batch(this.batchSize, this.random));
-    const loss = this.learner.learnFrom(batch);
-    if (!Number.isFinite(loss))
-      throw new Error(
-        `The loss is no number any more after ${this.step} steps: the learning rate is too high.`,
-      );
+    const loss = finite(this.learner.learnFrom(batch), this.step);
     this.optimiser.update();
     this.characters += batch.ids.length;
     return loss;
@@ -120,7 +124,7 @@ export class Training {
         }
       });
     }
-    return { loss: nats / count, answers };
+    return { loss: finite(nats / count, this.step), answers };
   }
 
   /** Where one head looks in a held-out text: its characters, and rows of weights. */

@@ -5,13 +5,16 @@ import { Training } from "./training.js";
 
 const EXAMINED = 20; // steps between two looks at the held-out texts
 const WRITTEN = 120; // characters of a sample, at most
+const SHOWN = 20; // held-out texts to choose from
 
 /** @type {Training | null} */
 let training = null;
 let number = 0; // of the training, as the page counts
 let running = false;
+let timer = 0; // of the next step
 let looking = { place: 0, layer: 0, head: 0 };
 let milliseconds = 0; // spent on steps
+let spent = 0; // on steps and on looks at what they did
 let random = randomFrom(1); // of samples
 
 function needed() {
@@ -23,42 +26,48 @@ const say = (kind, more = {}) => postMessage({ kind, training: number, ...more }
 
 const ASKED = {
   begin: ({ settings, training: its }) => {
-    running = false;
-    number = its;
-    training = null;
-    training = new Training(settings);
-    [milliseconds, random] = [0, randomFrom(settings.seed)];
-    const { texts, learner, alphabet } = training;
+    stop();
+    const next = new Training(settings); // the last one stays where this fails
+    [training, number, milliseconds, spent] = [next, its, 0, 0];
+    random = randomFrom(settings.seed);
+    const { texts, learner, alphabet } = next;
     looking = { place: 0, layer: learner.config.layers - 1, head: 0 };
     say("ready", {
       parameters: learner.parameters.data.length,
       config: learner.config,
       alphabet,
       least: texts.least,
-      texts: texts.heldOut.map(({ text }) => text),
+      texts: texts.heldOut.slice(0, SHOWN).map(({ text }) => text),
     });
     tellFindings();
   },
   run: () => {
-    if (running || !training || training.hasEnded) return;
+    stop();
+    if (!training || training.hasEnded) return;
     running = true;
     goOn();
   },
   pause: () => {
-    running = false;
+    stop();
+    if (training) tellFindings();
   },
   step: () => {
-    running = false;
+    stop();
     if (training && !training.hasEnded) learn(true);
   },
   look: ({ where }) => {
     looking = where;
-    if (training) tellLook();
+    if (training) tellLook(true);
   },
   save: () => {
     if (training) say("file", { bytes: training.file() });
   },
 };
+
+function stop() {
+  clearTimeout(timer);
+  running = false;
+}
 
 function learn(findings) {
   const current = needed();
@@ -66,41 +75,43 @@ function learn(findings) {
   const loss = current.learn();
   milliseconds += performance.now() - begun;
   const { step, characters, hasEnded } = current;
-  say("step", { step, loss, characters, milliseconds });
+  say("step", { step, loss, characters, milliseconds, spent: spent + milliseconds });
   if (findings || step % EXAMINED === 0 || hasEnded) tellFindings();
   if (hasEnded) say("ended");
 }
 
 function tellFindings() {
   const current = needed();
+  const begun = performance.now();
   say("findings", { step: current.step, ...current.examine() });
-  say("sample", { step: current.step, text: current.write(WRITTEN, random) });
-  tellLook();
+  say("sample", { text: current.write(WRITTEN, random) });
+  tellLook(false);
+  spent += performance.now() - begun;
 }
 
-function tellLook() {
+function tellLook(asked) {
   const { place, layer, head } = looking;
-  say("look", { where: looking, ...needed().look(place, layer, head) });
+  say("look", { asked, layer, head, ...needed().look(place, layer, head) });
 }
 
 /** One step, and the next one once waiting messages were heard. */
 function goOn() {
-  if (!running) return;
-  guarded(() => {
+  guarded(number, () => {
     learn(false);
     running = running && !needed().hasEnded;
   });
-  setTimeout(goOn);
+  if (running) timer = setTimeout(goOn);
 }
 
 /** What goes wrong is told to the page, and ends the run. */
-function guarded(work) {
+function guarded(its, work) {
   try {
     work();
   } catch (error) {
-    running = false;
-    say("failed", { message: error instanceof Error ? error.message : String(error) });
+    stop();
+    const message = error instanceof Error ? error.message : String(error);
+    postMessage({ kind: "failed", training: its, message });
   }
 }
 
-onmessage = ({ data }) => guarded(() => ASKED[data.kind](data));
+onmessage = ({ data }) => guarded(data.training ?? number, () => ASKED[data.kind](data));
