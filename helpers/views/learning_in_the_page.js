@@ -15,6 +15,11 @@ const LEARNING_STYLE = `
 .aos-view .sample {
   font-family: ui-monospace, monospace; white-space: pre-wrap; margin: 0.35rem 0; min-height: 3em;
 }
+@media (max-width: 599px) {
+  .aos-view .sample { min-height: 6em; }
+}
+.aos-view .read { font-family: ui-monospace, monospace; white-space: pre-wrap; margin: 0.35rem 0; }
+.aos-view .read mark { background: none; color: inherit; outline: 2px solid currentColor; }
 .aos-view textarea.own { width: 34rem; max-width: 100%; min-height: 4.5rem; }
 .aos-view input[type=file], .aos-view select { max-width: 100%; }
 .aos-view .wrong { font-weight: 600; }
@@ -25,167 +30,222 @@ const FILE_NAME = "model.safetensors";
 
 /** A transformer that learns in the page: its loss, its answers, where it looks, what it writes. */
 export function render({ state, el }) {
-  const chosen = {
-    ...{ recipe: state.recipes[0][0], factor: 1, seed: 1, text: "" },
-    ...{ steps: 0, width: 0, heads: 0, layers: 0 },
-    ...state.sizes,
-  };
-  const plan = h("p", { class: "note", "data-value": "plan" });
-  const status = h("p", { class: "note", "aria-live": "polite", "data-value": "status" });
-  const wrong = h("p", { class: "note wrong", role: "alert", "data-value": "wrong" });
-  const shown = h("div");
-  /** @type {ReturnType<typeof panel> | null} */
-  let seen = null; // what is shown of the model in training
-  /** @type {Worker | null} */
-  let worker = null;
-  let training = 0; // the number of the one that is shown
-  let wanted = 0; // and of the last one that was asked for
-  let steps = 0; // that it takes in all
-  let running = false;
-  let paused = false; // because nobody sees the page
-  let ended = false;
+  const trainer = new Trainer(state);
+  document.addEventListener("visibilitychange", () => trainer.whenSeen());
+  dropsFiles(el, (file) => trainer.open(file));
+  el.append(h("style", {}, LEARNING_STYLE), ...trainer.elements);
+  trainer.isThere = () => el.isConnected;
+}
 
-  const ask = (kind, more = {}) => worker?.postMessage({ kind, ...more });
-  const say = (words) => {
-    status.textContent = words;
-  };
-  const setRunning = (on) => {
-    running = on;
-    controls.run.textContent = on ? "Pause" : "Train";
-  };
-  const fail = (message) => {
-    [wrong.textContent, paused, wanted] = [message, false, training];
-    setRunning(false);
-    say("Nothing is being trained.");
-  };
-  const chartOf = (alphabet, levels) => {
-    const most = Math.max(0.5, Math.ceil(2 * Math.log(alphabet.length)) / 2);
-    const drawn = levels.filter(([, loss]) => loss < most);
-    return lossChart({ steps: chosen.steps, most, levels: drawn });
-  };
-  const tellPlan = () => {
-    const which = seen ? "A new model would be" : "The model";
-    plan.textContent = `${which}: ${description(state, chosen)}.`;
-    if (!seen)
-      shown.replaceChildren(chartOf(state.alphabet, chosen.text ? [] : state.levels).element);
-  };
+/** What stands on the page, and the worker behind it. Trainings are counted from 1. */
+class Trainer {
+  constructor(state) {
+    this.state = state;
+    this.chosen = { recipe: state.recipes[0][0], factor: 1, seed: 1, text: "", ...state.sizes };
+    /** @type {Worker | null} */
+    this.worker = null;
+    this.count = 0; // of the trainings that were asked for
+    this.wanted = 0; // the last of them, unless it failed
+    this.shown = 0; // the one that is seen
+    /** @type {ReturnType<typeof panel> | null} */
+    this.panel = null; // of it
+    this.running = false;
+    this.stepping = false; // one step is asked for
+    this.paused = false; // because nobody sees the page
+    this.ended = false;
+    this.isThere = () => true;
+
+    this.plan = h("p", { class: "note", "data-value": "plan" });
+    this.status = h("p", { class: "note", "aria-live": "polite", "data-value": "status" });
+    this.wrong = h("p", { class: "note wrong", role: "alert", "data-value": "wrong" });
+    this.place = h("div");
+    this.controls = mainControls({
+      run: () => this.run(),
+      step: () => this.step(),
+      anew: () => this.begin(),
+      save: () => this.save(),
+      open: (file) => this.open(file),
+    });
+    const settings = settingsControls(state, this.chosen, () => this.tellPlan());
+    this.elements = [
+      ...[this.controls.element, settings],
+      ...[this.plan, this.status, this.wrong, this.place],
+    ];
+    this.tellPlan();
+  }
+
+  // --- what is told to the reader ---
+
+  say(words) {
+    this.status.textContent = words;
+  }
+
+  setRunning(on) {
+    this.running = on;
+    this.controls.run.textContent = on ? "Pause" : "Train";
+  }
+
+  fail(message) {
+    this.wrong.textContent = message;
+    [this.wanted, this.stepping, this.paused] = [this.shown, false, false];
+    this.setRunning(false);
+    this.say(this.panel ? "Paused. The model is still there." : "Nothing is being trained.");
+  }
+
+  /** What the settings say; before there is a model, the empty chart too. */
+  tellPlan() {
+    const { state, chosen } = this;
+    const which = this.panel ? "A new model would be" : "The model";
+    this.plan.textContent = `${which}: ${description(state, chosen)}.`;
+    if (this.panel) return;
+    const levels = chosen.text ? [] : state.levels;
+    this.place.replaceChildren(chartOf(chosen.steps, state.alphabet, levels).element);
+  }
+
+  // --- what the reader asks for ---
+
+  /** What is asked for another training than the worker has in hand, it doesn't hear. */
+  ask(kind, more = {}, training = this.wanted) {
+    this.worker?.postMessage({ kind, training, ...more });
+  }
 
   /**
    * Ask for a new model, or for that of a file; the last one stays where this fails.
    * @param {Uint8Array} [file]
    */
-  const begin = (file) => {
-    wrong.textContent = "";
-    setRunning(false);
-    if (!worker)
-      worker = startWorker(heard, (message) => {
-        worker = null;
-        fail(message);
-      });
-    if (!worker) return;
-    say(file ? "The file is being read." : "The first weights are being drawn.");
-    wanted += 1;
-    ask("begin", { settings: settingsOf(state, chosen, file), training: wanted });
-  };
-  const HEARD = {
-    ready: (data) => {
-      [training, steps, ended] = [data.training, chosen.steps, false];
-      const levels = data.least === null ? [] : [...state.levels];
-      // The page's own stories have a floor of their own, a little beside that of all.
-      if (levels.length) levels[0] = [levels[0][0], data.least];
-      const chart = chartOf(data.alphabet, levels);
-      seen = panel(data, steps, chart, (where) => ask("look", { where }));
-      shown.replaceChildren(seen.element);
-      tellPlan();
-      if (!running) say("A model is there, and has learned nothing here yet.");
-    },
-    step: (data) => seen?.step(data, running),
-    findings: (data) => {
-      const sentence = seen?.examined(data, running);
-      if (sentence && data.step) say(running ? sentence : `Paused. ${sentence}`);
-    },
-    sample: (data) => seen?.sample(data, running),
-    look: (data) => seen?.look(data, running),
-    file: ({ bytes }) => {
-      download(bytes, FILE_NAME);
-      say(`The model is saved as ${FILE_NAME}.`);
-    },
-    ended: () => {
-      ended = true;
-      setRunning(false);
-      say(`All ${steps} steps are done: ${seen?.inWords()}.`);
-    },
-    failed: ({ message }) => fail(message),
-  };
-  const heard = ({ data }) => {
-    if (!el.isConnected) ask("pause"); // a notebook has taken the view away
-    const isNews = data.training === wanted && ["ready", "failed"].includes(data.kind);
-    if (isNews || data.training === training) HEARD[data.kind](data);
-  };
+  begin(file) {
+    this.wrong.textContent = "";
+    this.paused = false;
+    this.setRunning(false);
+    this.worker ??= startWorker(
+      (data) => this.hear(data),
+      (message) => {
+        [this.worker, this.panel, this.shown] = [null, null, 0];
+        this.fail(message);
+      },
+    );
+    if (!this.worker) return;
+    this.say(file ? "The file is being read." : "The first weights are being drawn.");
+    this.count += 1;
+    this.wanted = this.count;
+    this.ask("begin", { settings: settingsOf(this.state, this.chosen, file) });
+  }
 
-  const isOver = () => {
-    if (ended) say("All steps are done. Save the model, or take a new one.");
-    return ended;
-  };
-  const pause = (words) => {
-    setRunning(false);
-    ask("pause");
-    say(words);
-  };
-  const run = () => {
-    if (running) {
-      pause("Paused.");
-      return;
-    }
-    if (isOver()) return;
-    if (!seen) begin();
-    if (!worker) return;
-    setRunning(true);
-    say("In training.");
-    ask("run");
-  };
-  const step = () => {
-    setRunning(false);
-    if (isOver()) return;
-    if (!seen) begin();
-    ask("step");
-  };
-  document.addEventListener("visibilitychange", () => {
-    if (document.hidden && running) {
-      pause("Paused while you look at another page.");
-      paused = true;
-    } else if (!document.hidden && paused) {
-      paused = false;
-      if (!running) run();
-    }
-  });
+  isOver() {
+    const isOver = this.ended && this.wanted === this.shown;
+    if (isOver) this.say("All steps are done. Save the model, or take a new one.");
+    return isOver;
+  }
 
-  const open = async (file) => {
+  run() {
+    if (this.running) this.pause("Paused.");
+    else if (!this.isOver()) {
+      this.wrong.textContent = "";
+      if (!this.wanted) this.begin();
+      if (!this.worker) return;
+      this.setRunning(true);
+      this.say("In training.");
+      this.ask("run");
+    }
+  }
+
+  pause(words) {
+    this.setRunning(false);
+    this.ask("pause");
+    this.say(words);
+  }
+
+  step() {
+    this.setRunning(false);
+    if (this.stepping || this.isOver()) return;
+    this.wrong.textContent = "";
+    if (!this.wanted) this.begin();
+    this.stepping = true;
+    this.ask("step");
+  }
+
+  save() {
+    if (this.panel) {
+      this.wrong.textContent = "";
+      this.say("The model is being saved.");
+      this.ask("save", {}, this.shown);
+    } else this.wrong.textContent = "There is no model yet: train one first.";
+  }
+
+  async open(file) {
     if (!file) return;
     try {
-      begin(await bytesOf(file));
+      this.begin(await bytesOf(file));
     } catch (error) {
-      fail(error instanceof Error ? error.message : String(error));
+      this.wrong.textContent = error instanceof Error ? error.message : String(error);
     }
-  };
-  const save = () => {
-    if (seen) {
-      say("The model is being saved.");
-      ask("save");
-    } else wrong.textContent = "There is no model yet: train one first.";
-  };
-  const controls = mainControls({ run, step, anew: () => begin(), save, open });
-  el.append(
-    h("style", {}, LEARNING_STYLE),
-    controls.element,
-    settingsControls(state, chosen, tellPlan),
-    plan,
-    status,
-    wrong,
-    shown,
-  );
-  dropsFiles(el, open);
-  tellPlan();
+  }
+
+  /** A page that nobody sees doesn't train. */
+  whenSeen() {
+    if (document.hidden && this.running) {
+      this.pause("Paused while you look at another page.");
+      this.paused = true;
+    } else if (!document.hidden && this.paused) {
+      this.paused = false;
+      if (!this.running) this.run();
+    }
+  }
+
+  // --- what the worker tells ---
+
+  hear(data) {
+    // A notebook may have taken the view away.
+    if (this.running && !this.isThere()) this.pause("Paused.");
+    const isOfNext = data.training === this.wanted && data.kind === "failed";
+    const { panel, running } = this;
+    if (data.kind === "ready") this.ready(data);
+    else if (isOfNext || data.training === this.shown)
+      ({
+        step: () => panel?.step(data, running),
+        findings: () => this.examined(data),
+        sample: () => panel?.sample(data, running),
+        look: () => panel?.look(data, running),
+        file: () => this.saved(data),
+        ended: () => this.end(data),
+        failed: () => this.fail(data.message),
+      })[data.kind]();
+  }
+
+  ready(data) {
+    [this.shown, this.ended] = [data.training, false];
+    this.wanted = Math.max(this.wanted, this.shown);
+    const levels = data.least === null ? [] : [...this.state.levels];
+    // The page's own stories have a floor of their own, a little beside that of all.
+    if (levels.length) levels[0] = [levels[0][0], data.least];
+    const chart = chartOf(data.steps, data.alphabet, levels);
+    this.panel = panel(data, chart, (where) => this.ask("look", { where }, this.shown));
+    this.place.replaceChildren(this.panel.element);
+    this.tellPlan();
+    if (!this.running) this.say("A model is there, and has taken no step here yet.");
+  }
+
+  examined(data) {
+    this.stepping = false;
+    const sentence = this.panel?.examined(data, this.running);
+    if (sentence && data.step) this.say(this.running ? sentence : `Paused. ${sentence}`);
+  }
+
+  saved({ bytes }) {
+    download(bytes, FILE_NAME);
+    this.say(`The model is saved as ${FILE_NAME}.`);
+  }
+
+  end({ step }) {
+    this.ended = true;
+    this.setRunning(false);
+    this.say(`All ${step} steps are done: ${this.panel?.inWords()}.`);
+  }
+}
+
+function chartOf(steps, alphabet, levels) {
+  const most = Math.max(0.5, Math.ceil(2 * Math.log(alphabet.length)) / 2);
+  return lossChart({ steps, most, levels: levels.filter(([, loss]) => loss < most) });
 }
 
 /** Start the worker from its text, which needs no address; null where that is forbidden. */
@@ -194,7 +254,7 @@ function startWorker(heard, fail) {
   try {
     const url = URL.createObjectURL(new Blob([WORKER_CODE], { type: "text/javascript" }));
     const worker = new Worker(url);
-    worker.onmessage = heard;
+    worker.onmessage = ({ data }) => heard(data);
     worker.onerror = () => fail(refused);
     return worker;
   } catch {

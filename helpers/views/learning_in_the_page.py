@@ -29,7 +29,7 @@ RECIPES: dict[str, dict[str, dict[str, Any]]] = {
         "model": {"positions": "learned", "norm": "layer", "activation": "gelu"},
         "training": {
             "optimizer": "adamw",
-            "learningRate": 0.004,
+            "learningRate": 0.008,
             "muonLearningRate": 0.02,
             "schedule": "cosine",
             "warmup": 0.1,

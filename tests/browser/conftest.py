@@ -61,6 +61,11 @@ class Shown:
         self.control(name).select_option(option)
         self.moved.add(name)
 
+    def hand_over(self, name, path):
+        """Choose a file."""
+        self.control(name).set_input_files(path)
+        self.moved.add(name)
+
     def values(self):
         """What all places show now, read at once."""
         pairs = self.page.evaluate(VALUES)

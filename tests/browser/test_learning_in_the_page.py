@@ -11,6 +11,7 @@ from helpers.models.transformer_block import TransformerConfig
 from helpers.text.little_world import WORDS, whole_world
 from helpers.text.tokenizer import CharTokenizer
 from helpers.views import learning_in_the_page
+from helpers.views.learning_in_the_page import RECIPES
 from tests.samples.views import SAMPLES
 
 SECONDS = 60_000  # milliseconds to wait at most
@@ -37,6 +38,16 @@ def wait(shown, name, text):
     shown.page.wait_for_function(
         "([name, text]) => new RegExp(text).test(document.querySelector("
         "`.live [data-value='${name}']`)?.innerText ?? '')",
+        arg=[name, text],
+        timeout=SECONDS,
+    )
+
+
+def wait_for_another(shown, name, text):
+    """Until a place shows another text."""
+    shown.page.wait_for_function(
+        "([name, text]) => document.querySelector("
+        "`.live [data-value='${name}']`).innerText !== text",
         arg=[name, text],
         timeout=SECONDS,
     )
@@ -94,6 +105,44 @@ def test_a_seed_gives_the_same_training_again_and_another_one_another(shown):
         values = after_steps(shown, 2)
         found.append([values["held out"], values["sample"], values["above"]])
     assert found[0] == found[1] != found[2]
+
+
+def test_what_is_chosen_is_what_is_trained(shown):
+    shown.choose("recipe", "AdamW, chapter 9's block")
+    shown.choose("width", "96")
+    shown.choose("heads", "8")
+    shown.choose("layers", "3")
+    shown.choose("steps", "300")
+    plan = shown.value("plan")
+    assert plan.startswith(
+        "The model: width 96, 8 heads, 3 blocks; 300 steps on little"
+    )
+    shown.press("anew", "Enter")
+    wait(shown, "found after", "^0$")
+    config = TransformerConfig(len(whole_world().alphabet), 128, 96, 8, 3)
+    count = sum(one.numel() for one in TransformerLM(config).parameters())
+    values = shown.values()
+    assert values["numbers"].startswith(f"{count:,} parameters")
+    assert values["step"] == "0 of 300"
+    for name, count in (("layer", 3), ("head", 8)):
+        assert shown.control(name).locator("option").count() == count
+    shown.choose("steps", "900")
+    assert shown.value("step") == "0 of 300"  # until a new model is taken
+    assert shown.value("plan").startswith("A new model would be: width 96")
+
+
+def test_a_higher_rate_makes_longer_steps(shown):
+    """Four times the rate takes the first step, where the rate is small, further."""
+    found = []
+    for key in ("Home", "End"):
+        shown.press("rate", key)
+        shown.press("anew", "Enter")
+        wait(shown, "found after", "^0$")
+        first = shown.number("held out")
+        found.append(first - after_steps(shown, 1).number("held out"))
+    assert 0 < found[0] < 0.5 * found[1]
+    adam = RECIPES["Muon, a modern block"]["training"]["learningRate"]
+    assert f"AdamW {4 * adam:g}" in shown.value("plan")
 
 
 def test_the_first_loss_is_near_an_even_guess_and_the_floor_is_what_is_left(shown):
@@ -190,8 +239,7 @@ def test_a_reader_who_wants_little_motion_sees_the_pictures_change_seldom(shown)
     wait(shown, "found after", "^20$")
     assert shown.value("sample") == sample
     shown.press("run", "Enter")  # who pauses wants to see
-    wait(shown, "status", "^Paused. After")
-    assert shown.value("sample") != sample
+    wait_for_another(shown, "sample", sample)
     shown.page.emulate_media(reduced_motion="no-preference")
 
 
@@ -229,6 +277,21 @@ def test_a_text_of_ones_own_is_learned_without_a_floor(shown):
     assert "above" not in values
     assert not [name for name in values if name.startswith("right")]
     assert set(values["sample"]) <= set(LONG)
+    assert values["numbers"].splitlines()[0].endswith(", on a text of yours")
+
+
+def test_a_model_of_another_text_says_so(shown, tmp_path):
+    shown.type("own text", LONG * 40)
+    shown.press("anew", "Enter")
+    wait(shown, "found after", "^0$")
+    path = saved(shown, tmp_path / "model.safetensors")
+    shown.type("own text", "")
+    shown.hand_over("open", path)
+    wait(shown, "wrong", "has learned another text: it doesn't know “.*”")
+    shown.type("own text", LONG * 40)
+    shown.hand_over("open", path)
+    wait(shown, "wrong", "^$")
+    wait(shown, "status", "^A model is there")
 
 
 def saved(shown, path):
@@ -248,7 +311,16 @@ def test_a_saved_model_is_the_one_that_was_trained(shown, tmp_path):
     assert tokenizer.alphabet == whole_world().alphabet
     count = sum(one.numel() for one in model.parameters())
     assert values["numbers"].startswith(f"{count:,} parameters")
-    shown.control("open").set_input_files(path)
+    # Its last block's first head looks there as the page says.
+    option = shown.control("place").locator("option").first.inner_text()
+    text = "\n" + re.search("\u2068(.*)\u2069", option)[1][:5]
+    with torch.no_grad():
+        _, weights = model(torch.tensor([tokenizer.encode(text)]), return_weights=True)
+    shown.press("asking", "Home")
+    shown.press("asking", "ArrowRight", 5)
+    best = weights[-1][0, 0, 5].max().item()
+    assert shown.value("looks").endswith(f" the most, {best:.2f}.")
+    shown.hand_over("open", path)
     wait(shown, "found after", "^0$")
     assert shown.value("held out") == values["held out"]
 
@@ -258,28 +330,108 @@ def test_what_could_not_begin_leaves_the_model_that_was_there(shown, tmp_path):
     wait(shown, "found after", "^0$")
     values = after_steps(shown, 1)
     (tmp_path / "no model").write_bytes(b"no model")
-    shown.control("open").set_input_files(tmp_path / "no model")
+    shown.hand_over("open", tmp_path / "no model")
     wait(shown, "wrong", "file")
     assert shown.value("held out") == values["held out"]
     shown.type("own text", "short")
     shown.press("anew", "Enter")
     wait(shown, "wrong", "The text has 5 characters")
     shown.press("step", "Enter")
+    assert shown.value("wrong") == ""
     wait(shown, "found after", "^2$")
     assert shown.value("step") == "2 of 900"
 
 
-def test_a_character_is_asked_where_a_head_looks(shown):
+CLICK = """(names) => {
+    for (const name of names)
+        document.querySelector(`.live [data-control="${name}"]`).click();
+}"""
+
+
+def test_what_was_pressed_for_a_model_that_cannot_begin_is_too_late(shown):
+    shown.press("anew", "Enter")
+    wait(shown, "found after", "^0$")
+    shown.type("own text", "short")
+    shown.page.evaluate(CLICK, ["anew", "run"])
+    wait(shown, "wrong", "The text has 5 characters")
+    assert shown.value("status") == "Paused. The model is still there."
+    assert shown.control("run").inner_text() == "Train"
+    shown.page.wait_for_timeout(1000)
+    assert steps(shown) == 0
+
+
+def test_a_step_that_is_pending_swallows_more_presses(shown):
+    shown.press("anew", "Enter")
+    wait(shown, "found after", "^0$")
+    shown.page.evaluate(CLICK, ["step"] * 9)
+    wait(shown, "found after", "^1$")
+    shown.page.wait_for_timeout(1000)
+    assert steps(shown) == 1
+
+
+def test_a_place_of_the_last_model_is_not_looked_for_in_the_next(shown):
+    shown.choose("layers", "3")
+    shown.press("anew", "Enter")
+    wait(shown, "looks", "^Block 3")
+    shown.choose("layers", "1")
+    shown.page.evaluate(CLICK, ["anew"])
+    shown.choose("layer", "2")
+    wait(shown, "looks", "^Block 1")
+    after_steps(shown, 1)
+    assert shown.value("wrong") == ""
+
+
+def test_a_file_that_is_too_large_stops_nothing(shown, tmp_path):
+    shown.press("run", "Enter")
+    wait_for_more(shown, 1)
+    (tmp_path / "large").write_bytes(bytes(16_000_001))
+    shown.hand_over("open", tmp_path / "large")
+    wait(shown, "wrong", "^The file is too large")
+    assert shown.control("run").inner_text() == "Pause"
+    wait_for_more(shown, steps(shown) + 2)
+    shown.press("run", "Enter")
+
+
+def test_a_view_that_is_taken_away_pauses_once_and_goes_on_when_it_is_back(shown):
+    shown.press("run", "Enter")
+    wait_for_more(shown, 1)
+    asked = shown.page.evaluate("""async () => {
+        let asked = 0;
+        const post = Worker.prototype.postMessage;
+        Worker.prototype.postMessage = function (...given) {
+            asked += 1;
+            post.apply(this, given);
+        };
+        const view = document.querySelector(".live");
+        const place = view.parentNode;
+        view.remove();
+        await new Promise((done) => setTimeout(done, 3000));
+        place.append(view);
+        Worker.prototype.postMessage = post;
+        return asked;
+    }""")
+    assert asked == 1
+    assert shown.control("run").inner_text() == "Train"
+    paused = steps(shown)
+    shown.press("run", "Enter")
+    wait_for_more(shown, paused)
+
+
+def test_a_character_of_a_text_is_asked_where_a_head_looks(shown):
     shown.choose("layers", "2")
     shown.press("anew", "Enter")
     wait(shown, "looks", "^Block 2, head 1: ")
     first = shown.value("looks")
+    shown.press("asking", "Home")
     shown.press("asking", "ArrowRight", 7)
     assert " at 7 gives " in shown.value("looks") != first
     shown.choose("head", "3")
     wait(shown, "looks", "^Block 2, head 3: .* at 7 gives ")
     shown.choose("layer", "1")
     wait(shown, "looks", "^Block 1, head 3: .* at 7 gives ")
+    before = shown.value("looks")
+    shown.control("place").select_option(index=3)
+    wait_for_another(shown, "looks", before)
 
 
 def test_a_model_of_helpers_goes_on_learning_in_the_page(shown, tmp_path):
@@ -288,20 +440,46 @@ def test_a_model_of_helpers_goes_on_learning_in_the_page(shown, tmp_path):
     config = TransformerConfig(tokenizer.vocab_size, 40, 16, 2, 1)
     path = tmp_path / "mine.safetensors"
     save_model(path, TransformerLM(config), tokenizer)
-    shown.control("open").set_input_files(path)
+    shown.hand_over("open", path)
     wait(shown, "wrong", "reads 40 characters at once")
     shown.type("own text", "The cat sleeps. " * 200)
-    shown.control("open").set_input_files(path)
+    shown.hand_over("open", path)
     wait(shown, "found after", "^0$")
     count = sum(one.numel() for one in TransformerLM(config).parameters())
     assert shown.value("numbers").startswith(f"{count:,} parameters")
     after_steps(shown, 1)
 
 
+DROP = """([at, bytes]) => {
+    const transfer = new DataTransfer();
+    transfer.items.add(new File([new Uint8Array(bytes)], "mine.safetensors"));
+    const options = { dataTransfer: transfer, bubbles: true, cancelable: true };
+    const place = document.querySelector(at);
+    place.dispatchEvent(new DragEvent("dragover", options));
+    const over = place.closest(".dropping") !== null;
+    place.dispatchEvent(new DragEvent("drop", options));
+    return [over, document.querySelector(".dropping") !== null];
+}"""
+
+
+def test_a_file_that_is_dropped_onto_the_view_is_opened(shown, tmp_path):
+    shown.press("anew", "Enter")
+    wait(shown, "found after", "^0$")
+    values = after_steps(shown, 2)
+    path = saved(shown, tmp_path / "model.safetensors")
+    shown.press("anew", "Enter")
+    wait(shown, "found after", "^0$")
+    assert shown.value("held out") != values["held out"]
+    given = [".live [data-value='status']", list(path.read_bytes())]
+    assert shown.page.evaluate(DROP, given) == [True, False]
+    wait(shown, "held out", f"^{re.escape(values['held out'])}$")
+    assert shown.value("step") == "0 of 900"
+
+
 def test_a_file_that_is_no_model_is_named(shown, tmp_path):
     path = tmp_path / "picture.safetensors"
     path.write_bytes(b"\x89PNG and so on, but no model")
-    shown.control("open").set_input_files(path)
+    shown.hand_over("open", path)
     wait(shown, "wrong", "file")
     shown.press("run", "Enter")  # with a new model
     wait(shown, "step", "^[1-9]")

@@ -48,6 +48,7 @@ def kept(page):
 
 def keep(page, text):
     page.evaluate("(text) => localStorage.setItem('attention-one-step', text)", text)
+    page.wait_for_timeout(100)  # a page that is loaded at once may still read the old
 
 
 def open_answer(page, number):
@@ -138,6 +139,7 @@ def test_steps_that_have_other_words_now_finish_nothing(chapter):
     done = {step: how} | {f"old{number}": True for number in range(ANSWERS + QUIZZES)}
     keep(page, json.dumps({"pages": {NAME: {"done": done, "of": len(done)}}}))
     page.reload()
+    page.locator(OPEN).wait_for()
     assert page.locator(OPEN).count() == 1
     assert mark.count() == 0
     assert kept(page)["pages"][NAME]["done"] == done

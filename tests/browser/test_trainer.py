@@ -1,5 +1,6 @@
-"""The page's trainer without its page: gradients and steps are PyTorch's."""
+"""The page's trainer without its page: it computes what PyTorch and helpers compute."""
 
+import copy
 import dataclasses
 import random
 
@@ -7,9 +8,13 @@ import pytest
 import torch
 import torch.nn.functional as F
 
+from experiments.learning_in_the_page import rates_of, settings_of
 from helpers.models.language_model import TransformerLM
 from helpers.models.transformer_block import TransformerConfig
+from helpers.recorded import results
+from helpers.text import probes
 from helpers.text.little_world import WORDS, whole_world
+from helpers.text.tokenizer import CharTokenizer
 from helpers.training.config import TrainConfig
 from helpers.training.optimizers import learning_rate_at, make_optimizers
 from helpers.views.learning_in_the_page import RECIPES
@@ -90,6 +95,15 @@ def loss_of(model, texts):
         )
         count += int((targets >= 0).sum())
     return total / count
+
+
+def model_from(config, weights):
+    """A model of helpers with the weights of one in the page."""
+    model = TransformerLM(config)
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            parameter.copy_(torch.tensor(weights[name]).reshape(parameter.shape))
+    return model
 
 
 def handed_over(model):
@@ -211,6 +225,11 @@ def trained(model, batches, config):
     return losses
 
 
+def test_half_a_character_of_a_text_becomes_a_sign_that_can_be_saved(run):
+    lines = r'return new OwnText("abc \ud83d def ".repeat(200), 20).alphabet.join("");'
+    assert run("texts", lines) == " abcdef\ufffd"
+
+
 TELL = """
 const random = randomFrom(input.seed);
 return Array.from({ length: input.count }, () => tell(input.words, random));
@@ -230,3 +249,160 @@ def test_a_story_has_the_grammars_probability_and_questions(run):
     mean = sum(story["nats"] for story in stories) / len(stories)
     error = (world.nats_variance / len(stories)) ** 0.5
     assert abs(mean - world.nats_per_story) < 4 * error
+
+
+WEIGHTS = """
+const weightsOf = (training) => Object.fromEntries(
+  Object.entries(training.learner.parameters.named).map(
+    ([name, numbers]) => [name, [...numbers]]
+  )
+);
+"""
+FIRST = f"{WEIGHTS}return weightsOf(new Training(input));"
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_first_weights_are_drawn_as_those_of_helpers(run, recipe):
+    settings = settings_of(recipe, 3, width=64, layers=1)
+    ours = run("training", FIRST, settings)
+    torch.manual_seed(0)
+    size = len(whole_world().alphabet)
+    theirs = TransformerLM(
+        TransformerConfig(size, 128, 64, 4, 1, **RECIPES[recipe]["model"])
+    )
+    assert list(ours) == [name for name, _ in theirs.named_parameters()]
+    for name, parameter in theirs.named_parameters():
+        found, expected = torch.tensor(ours[name]), parameter.detach().flatten()
+        if parameter.dim() == 1:
+            assert found.equal(expected), name  # 1 or 0
+            continue
+        assert found.mean().abs() < 4 * expected.std() / len(found) ** 0.5, name
+        assert found.std().item() == pytest.approx(expected.std().item(), rel=0.05)
+        # Where numbers have a bound, they nearly reach it; normal ones have none.
+        is_normal = "embedding" in name or name == "head.weight"
+        highest, other = found.abs().max().item(), expected.abs().max().item()
+        assert highest == pytest.approx(other, rel=0.25 if is_normal else 0.03), name
+    again = run("training", FIRST, settings)
+    other = run("training", FIRST, settings | {"seed": 4})
+    assert again == ours != other
+
+
+LEARNED = (
+    WEIGHTS
+    + """
+const training = new Training(input.settings);
+for (let step = 0; step < input.steps; step += 1) training.learn();
+return {
+  weights: weightsOf(training),
+  stories: training.texts.heldOut.map(({ text }) => text),
+  least: training.texts.least,
+  found: training.examine(),
+  looks: input.looks.map((where) => training.look(...where)),
+};
+"""
+)
+LOOKS = [(0, 0, 0), (7, 1, 2), (99, 1, 3)]
+
+
+@pytest.fixture(scope="module", params=RECIPES)
+def learned(run, request):
+    """What the page says after thirty steps, and the same model of helpers."""
+    settings = settings_of(request.param, 1, width=32, layers=2)
+    said = run("training", LEARNED, {"settings": settings, "steps": 30, "looks": LOOKS})
+    options = RECIPES[request.param]["model"]
+    size = len(whole_world().alphabet)
+    config = TransformerConfig(size, 128, 32, 4, 2, **options)
+    return said | {"settings": settings}, model_from(config, said["weights"])
+
+
+def test_what_is_found_on_held_out_stories_is_what_helpers_find(learned):
+    said, model = learned
+    stories, world = said["stories"], whole_world()
+    assert len(set(stories)) == 100
+    tokenizer = CharTokenizer(world.alphabet)
+    rows = probes.log_probabilities(model, tokenizer, stories)
+    nats = -sum(
+        row.gather(1, torch.tensor(tokenizer.encode(story))[:, None]).sum().item()
+        for row, story in zip(rows, stories, strict=True)
+    )
+    count = sum(map(len, stories))
+    assert said["found"]["loss"] == pytest.approx(nats / count, rel=1e-5)
+    least = -sum(sum(world.read(story)[0]) for story in stories) / count
+    assert said["least"] == pytest.approx(least, rel=1e-9)
+    shares = probes.accuracy(stories, probes.model_predictions(model, tokenizer))
+    found = said["found"]["answers"]
+    assert {kind: all_ for kind, (_, all_) in found.items()} == {
+        kind: all_ for kind, (_, all_) in shares.items()
+    }
+    # float32 may turn an answer that stands on the edge.
+    off = [abs(right - shares[kind][0] * all_) for kind, (right, all_) in found.items()]
+    assert sum(off) < 2
+
+
+def test_where_a_head_looks_is_where_helpers_say(learned):
+    said, model = learned
+    tokenizer = CharTokenizer(whole_world().alphabet)
+    for (place, layer, head), look in zip(LOOKS, said["looks"], strict=True):
+        text = "\n" + said["stories"][place][:-1]
+        assert "".join(look["characters"]) == text
+        with torch.no_grad():
+            _, weights = model(
+                torch.tensor([tokenizer.encode(text)]), return_weights=True
+            )
+        torch.testing.assert_close(
+            torch.tensor(look["weights"]),
+            weights[layer][0, head],
+            rtol=1e-4,
+            atol=1e-5,
+        )
+
+
+WRITE = """
+const training = new Training(input.settings);
+for (const [name, numbers] of Object.entries(input.weights))
+  training.learner.parameters.named[name].set(numbers);
+const random = randomFrom(1);
+return Array.from({ length: 400 }, () => training.write(input.most, random));
+"""
+
+
+def test_characters_are_drawn_as_often_as_the_model_expects(run, learned):
+    said, learner = learned
+    model = copy.deepcopy(learner)
+    with torch.no_grad():  # sharper, so that one place's row isn't another's
+        model.head.weight.mul_(4)
+    weights = said["weights"] | {"head.weight": model.head.weight.flatten().tolist()}
+    given = {"settings": said["settings"], "weights": weights, "most": 2}
+    texts = run("training", WRITE, given)
+    alphabet = whole_world().alphabet
+    firsts = [text[0] for text in texts]
+    often = max(alphabet, key=firsts.count)
+    seconds = [text[1] for text in texts if text[0] == often]
+    for before, drawn in (("", firsts), (often, seconds)):
+        (rows,) = probes.log_probabilities(
+            model, CharTokenizer(alphabet), [f"{before}x"]
+        )
+        for character, share in zip(alphabet, rows[-1].exp().tolist(), strict=True):
+            error = (share * (1 - share) / len(drawn)) ** 0.5
+            found = drawn.count(character) / len(drawn)
+            assert abs(found - share) < 5 * error + 2 / len(drawn), character
+
+
+FIFTY = """
+const training = new Training(input);
+for (let step = 0; step < 50; step += 1) training.learn();
+return training.examine().loss;
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_fifty_steps_give_what_was_recorded(run, recipe):
+    rates = rates_of(recipe)
+    (recorded,) = (
+        one["losses"][0]
+        for one in results.record("learning_in_the_page")["runs"]
+        if (one["recipe"], one["rates"], one["seed"]) == (recipe, rates, 1)
+    )
+    loss = run("training", FIFTY, settings_of(recipe, 1))
+    assert recorded == [50, pytest.approx(loss, abs=0.01)]

@@ -38,6 +38,23 @@ def test_views_are_alive_in_a_notebook_that_is_only_opened(lab, gallery):
     opened.close()
 
 
+def test_a_model_learns_in_a_notebook_that_is_only_opened(lab, gallery):
+    cells = [cell for cell in gallery.cells if "learning_in_the_page(" in cell.source]
+    assert len(cells) == 1
+    alone = nbformat.v4.new_notebook(metadata=notebooks.METADATA, cells=cells)
+    notebooks.write(lab.folder / "learning.ipynb", alone)
+    lab.trust([lab.folder / "learning.ipynb"])
+    opened = lab.open("learning.ipynb")
+    assert len(opened.live_views(1)) == 1
+    opened.page.locator('.live [data-control="step"]').click()
+    opened.page.wait_for_function(
+        "() => ['step', 'found after'].map((name) => document.querySelector("
+        "`.live [data-value='${name}']`)?.innerText).join() === '1 of 900,1'",
+        timeout=60_000,
+    )
+    opened.close()
+
+
 def test_a_notebook_that_is_not_trusted_shows_every_table(lab, gallery):
     texts = [data["text/html"] for data in notebooks.views_of(gallery)]
     stored = re.findall(r"<table>.*?</table>", "\n".join(texts), re.DOTALL)

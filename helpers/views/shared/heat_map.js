@@ -24,12 +24,13 @@ const MOST_NUMBERS = 16; // up to that many tokens, a map has a number in each c
 /**
  * Weights as a map, a row for each query: with a number in each cell, or as points where there are
  * many. Returns the element, `update(rows, tokens, keys, hidden)` and `mark(side, index)`, which
- * frames a row or a column. `point(i)` hears which row of points the mouse is on; null, when it
+ * frames a row or a column. Of points, the strongest from row `first` on is drawn darkest.
+ * `point(i)` hears which row of points the mouse is on; null, when it
  * leaves.
  * @typedef {(i: number, j: number) => boolean} OfPair
- * @param {{ caption: string, point?: (i: number | null) => void }} options
+ * @param {{ caption: string, first?: number, point?: (i: number | null) => void }} options
  */
-export function heatMap({ caption, point = () => {} }) {
+export function heatMap({ caption, first = 0, point = () => {} }) {
   const frame = scroll(caption);
   const title = h("p", { class: "note" });
   const canvas = h("canvas", { role: "img", onpointerleave: () => point(null) });
@@ -87,14 +88,14 @@ export function heatMap({ caption, point = () => {} }) {
   const asPoints = (rows, tokens, keys, hidden) => {
     cells = [];
     [canvas.width, canvas.height] = [keys.length, tokens.length];
-    const top = Math.max(1e-9, ...tokens.map((_, i) => Math.max(...rows[i])));
+    const top = Math.max(1e-9, ...rows.slice(first).map((row) => Math.max(...row)));
     const picture = new ImageData(keys.length, tokens.length);
     const [red, green, blue] = [1, 3, 5].map((i) => parseInt(COLOURS.weights.slice(i, i + 2), 16));
     for (const i of tokens.keys())
       for (const j of keys.keys()) {
         const colour = hidden(i, j)
           ? [128, 128, 128, 50]
-          : [red, green, blue, Math.round((255 * rows[i][j]) / top)];
+          : [red, green, blue, Math.round(255 * Math.min(1, rows[i][j] / top))];
         picture.data.set(colour, 4 * (i * keys.length + j));
       }
     const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));

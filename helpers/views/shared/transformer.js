@@ -1,5 +1,6 @@
 // A small transformer that reads one character at a time and keeps keys and values: learned
 // positions, LayerNorm before each layer, GELU. It computes what TransformerLM computes.
+import { normalBelow } from "./mathematics.js";
 
 const SCALES = ".scales";
 
@@ -60,19 +61,9 @@ function layerNorm(x, weight, bias) {
   return x.map((number, i) => (number - mean) * scale * weight[i] + bias[i]);
 }
 
-/**
- * x times the probability that a standard normal number is below x. JavaScript has no erf: this is
- * Abramowitz and Stegun 1964, formula 7.1.26, within 1.5e-7 of it; float32 near 1 is no finer than
- * 1.2e-7.
- */
+/** x times the probability that a standard normal number is below x. */
 export function gelu(x) {
-  const z = Math.abs(x) / Math.SQRT2;
-  const t = 1 / (1 + 0.3275911 * z);
-  const sum =
-    t *
-    (0.254829592 + t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027 + t * 1.061405429))));
-  const erf = 1 - sum * Math.exp(-z * z);
-  return (x * (1 + Math.sign(x) * erf)) / 2;
+  return x * normalBelow(x, Math.exp((-x * x) / 2));
 }
 
 /**

@@ -22,8 +22,8 @@ export function mainControls({ run, step, anew, save, open }) {
     { class: "controls" },
     runs,
     button({ name: "step", label: "One step", press: step }),
-    button({ name: "anew", label: "New model", press: anew }),
     button({ name: "save", label: "Save the model", press: save }),
+    button({ name: "anew", label: "New model", press: anew }),
     h("label", {}, "Open a model ", input),
   );
   return { element, run: runs };
@@ -139,19 +139,22 @@ function ratesOf({ learningRate, muonLearningRate }, { factor }) {
   return { learningRate: factor * learningRate, muonLearningRate: factor * muonLearningRate };
 }
 
+export const several = (count, name) =>
+  `${count.toLocaleString("en")} ${name}${count === 1 ? "" : "s"}`;
+
+export const sizesInWords = ({ width, heads, layers }) =>
+  `width ${width}, ${several(heads, "head")}, ${several(layers, "block")}`;
+
 /** What was chosen, in words. */
-export function description(state, chosen, file) {
+export function description(state, chosen) {
   const { width, heads, layers, steps, seed, text } = chosen;
-  const model = file
-    ? "the model of the file"
-    : `width ${width}, ${heads} heads, ${layers} block${layers === 1 ? "" : "s"}`;
   const { training } = recipeOf(state, chosen);
   const rates = ratesOf(training, chosen);
   const muon = training.optimizer === "muon" ? `Muon ${shortly(rates.muonLearningRate)}, ` : "";
-  const source = text ? `your ${[...text].length.toLocaleString("en")} characters` : "little-world";
+  const source = text ? `your ${several([...text].length, "character")}` : "little-world";
   return (
-    `${model}; ${steps} steps on ${source}, at rates of ${muon}AdamW ` +
-    `${shortly(rates.learningRate)}; seed ${seed}`
+    `${sizesInWords({ width, heads, layers })}; ${steps} steps on ${source}, ` +
+    `at rates of ${muon}AdamW ${shortly(rates.learningRate)}; seed ${seed}`
   );
 }
 

@@ -1,6 +1,7 @@
 // The layers of a transformer, forward and backward, for rows of tokens that stand one behind the
 // other: token n is row n, whatever text it is of. Each backward is derived on the page "Backward,
 // by hand".
+import { normalBelow } from "../shared/mathematics.js";
 import { multiply, partOf, rowsOf, transposed } from "./products.js";
 
 const SMALLEST = 1e-5; // added to a variance before its root is taken
@@ -102,10 +103,7 @@ export function normBackward(gradients, weight, { normal, scale }, N, C) {
 
 // --- activations -----------------------------------------------------------------------------
 
-/**
- * GELU or the squared ReLU in place, and its slope at each number. The probability that a standard
- * normal number is below x is Abramowitz and Stegun 1964, formula 7.1.26, within 1.5e-7 of it.
- */
+/** GELU or the squared ReLU in place, and its slope at each number. */
 export function activate(kind, x, slope, count) {
   if (kind === "squared_relu") {
     for (let i = 0; i < count; i += 1) {
@@ -118,14 +116,7 @@ export function activate(kind, x, slope, count) {
   for (let i = 0; i < count; i += 1) {
     const number = x[i];
     const bell = Math.exp((-number * number) / 2);
-    const t = 1 / (1 + (0.3275911 / Math.SQRT2) * Math.abs(number));
-    const tail =
-      0.5 *
-      t *
-      (0.254829592 +
-        t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027 + t * 1.061405429)))) *
-      bell;
-    const below = number > 0 ? 1 - tail : tail;
+    const below = normalBelow(number, bell);
     slope[i] = below + (number * bell) / Math.sqrt(2 * Math.PI);
     x[i] = number * below;
   }

@@ -4,16 +4,22 @@ import { heatMap } from "../shared/heat_map.js";
 import { COLOURS, h, mixed, scroll } from "../shared/page.js";
 import { placed, quoted } from "../shared/reader.js";
 import { fixed, isolated, visible } from "../shared/words.js";
+import { several, sizesInWords } from "./choices.js";
 
+const ASKED_FIRST = 20; // the place of the character that is asked where it looks
 const CALM = 100; // steps between two pictures for a reader who wants little motion
 
 /**
  * The panel of one training; `look` asks for another place of the model.
- * @param {{ config: any, parameters: number, least: number | null, texts: string[] }} ready
+ * @param {{
+ *   config: any, steps: number, parameters: number, least: number | null, texts: string[],
+ * }} ready
  */
-export function panel({ config, parameters, least, texts }, steps, chart, look) {
+export function panel({ config, steps, parameters, least, texts }, chart, look) {
   const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
-  const numbers = numbersTable(parameters, least !== null);
+  const source = least === null ? "a text of yours" : "little-world";
+  const title = `${several(parameters, "parameter")}: ${sizesInWords(config)}, on ${source}`;
+  const numbers = numbersTable(title, least !== null);
   const answers = answersTable();
   const sample = h("p", { class: "sample", "data-value": "sample" });
   const picture = mapOf(config, texts, look);
@@ -66,7 +72,9 @@ export function panel({ config, parameters, least, texts }, steps, chart, look) 
       const percent = above();
       if (percent !== null) numbers.set("above", `${fixed(percent, 1)}%`);
       answers.show(found);
-      return running && (step === 0 || step % CALM) ? "" : `After ${step} steps ${inWords()}.`;
+      return running && (step === 0 || step % CALM)
+        ? ""
+        : `After ${several(step, "step")} ${inWords()}.`;
     },
     sample({ text }, running) {
       if (isDue(running)) sample.textContent = text;
@@ -78,7 +86,7 @@ export function panel({ config, parameters, least, texts }, steps, chart, look) 
 }
 
 /** A table whose cells stay while their texts change. */
-function numbersTable(parameters, hasFloor) {
+function numbersTable(title, hasFloor) {
   const cells = {};
   const row = (name, value) => {
     cells[value] = h("td", { "data-value": value });
@@ -90,7 +98,7 @@ function numbersTable(parameters, hasFloor) {
     h(
       "table",
       {},
-      h("caption", {}, `${parameters.toLocaleString("en")} parameters`),
+      h("caption", {}, title),
       h(
         "tbody",
         {},
@@ -137,8 +145,10 @@ function mapOf(config, texts, look) {
   const where = { place: 0, layer: config.layers - 1, head: 0 };
   /** @type {{ characters: string[], weights: number[][], layer: number, head: number }} */
   let shown = { characters: [], weights: [], layer: 0, head: 0 };
-  let asking = 0;
-  const map = heatMap({ caption: "Where each character looks" });
+  let asking = Math.min(ASKED_FIRST, config.contextLength - 1);
+  // The first character can only look at itself, with a weight of 1.
+  const map = heatMap({ caption: "Where each character looks", first: 1 });
+  const read = h("p", { class: "read" });
   const sentence = h("p", { class: "note", "data-value": "looks" });
   const tell = () => {
     const { characters, weights, layer, head } = shown;
@@ -146,6 +156,12 @@ function mapOf(config, texts, look) {
     if (asked < 0) return;
     const best = weights[asked].indexOf(Math.max(...weights[asked]));
     map.mark("queries", asked);
+    const begin = characters[0] === "\n" && asked ? 1 : 0; // no empty line at the start
+    read.replaceChildren(
+      characters.slice(begin, asked).join(""),
+      h("mark", {}, visible(characters[asked])),
+      characters.slice(asked + 1).join(""),
+    );
     sentence.textContent =
       `Block ${layer + 1}, head ${head + 1}: ${quoted(characters, asked)} at ${asked} gives ` +
       `${quoted(characters, best)} at ${best} the most, ${fixed(weights[asked][best])}.`;
@@ -179,13 +195,14 @@ function mapOf(config, texts, look) {
         label: "Asking character",
         min: 0,
         max: config.contextLength - 1,
-        value: 0,
+        value: asking,
         change: (place) => {
           asking = place;
           tell();
         },
       }),
     ),
+    read,
     sentence,
     map.element,
   );

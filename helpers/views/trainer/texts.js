@@ -1,6 +1,7 @@
 // What a model in the page learns from: fresh stories of little-world without end, or a text of the
 // reader's own. Both hand out texts as the model reads them, {inputs, targets}.
 import { randomFrom } from "../shared/mathematics.js";
+import { visible } from "../shared/words.js";
 import { tell } from "./stories.js";
 /** @import { Words } from "./stories.js" */
 
@@ -13,7 +14,12 @@ export function encode(text, alphabet) {
   const ids = new Map(alphabet.map((character, id) => [character, id]));
   return Array.from(text, (character) => {
     const id = ids.get(character);
-    if (id === undefined) throw new Error(`The model doesn't know “${character}”.`);
+    if (id === undefined)
+      throw new Error(
+        "The model of this file has learned another text: it doesn't know " +
+          `“${visible(character)}”. Put its own text into the field ` +
+          "(little-world: leave that empty), and open it again.",
+      );
     return id;
   });
 }
@@ -48,11 +54,12 @@ export class Stories {
 
 export class OwnText {
   /**
-   * @param {string} text
+   * @param {string} given
    * @param {number} length of a window, in characters
    * @param {string[]} [alphabet] of a model that is there already
    */
-  constructor(text, length, alphabet) {
+  constructor(given, length, alphabet) {
+    const text = given.replace(/\p{Surrogate}/gu, "\ufffd"); // halves of characters
     const { shortest, longest, characters } = OWN_TEXT;
     const count = [...text].length;
     const say = (number) => number.toLocaleString("en");

@@ -54,7 +54,9 @@ export function drawWeights(learner, random) {
 function finite(loss, step) {
   if (Number.isFinite(loss)) return loss;
   throw new Error(
-    `The loss is no number any more after ${step} steps: the learning rate is too high.`,
+    step
+      ? `The loss is no number any more after ${step} steps: the learning rate is too high.`
+      : "The loss is no number: the model's weights are too large.",
   );
 }
 

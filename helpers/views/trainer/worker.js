@@ -27,19 +27,21 @@ const say = (kind, more = {}) => postMessage({ kind, training: number, ...more }
 const ASKED = {
   begin: ({ settings, training: its }) => {
     stop();
-    const next = new Training(settings); // the last one stays where this fails
+    const next = new Training(settings);
+    const findings = next.examine(); // the last one stays where this fails
     [training, number, milliseconds, spent] = [next, its, 0, 0];
     random = randomFrom(settings.seed);
-    const { texts, learner, alphabet } = next;
+    const { texts, learner, optimiser, alphabet } = next;
     looking = { place: 0, layer: learner.config.layers - 1, head: 0 };
     say("ready", {
       parameters: learner.parameters.data.length,
       config: learner.config,
+      steps: optimiser.recipe.steps,
       alphabet,
       least: texts.least,
       texts: texts.heldOut.slice(0, SHOWN).map(({ text }) => text),
     });
-    tellFindings();
+    report(findings);
   },
   run: () => {
     stop();
@@ -77,16 +79,20 @@ function learn(findings) {
   const { step, characters, hasEnded } = current;
   say("step", { step, loss, characters, milliseconds, spent: spent + milliseconds });
   if (findings || step % EXAMINED === 0 || hasEnded) tellFindings();
-  if (hasEnded) say("ended");
+  if (hasEnded) say("ended", { step });
 }
 
 function tellFindings() {
-  const current = needed();
   const begun = performance.now();
-  say("findings", { step: current.step, ...current.examine() });
+  report(needed().examine());
+  spent += performance.now() - begun;
+}
+
+function report(findings) {
+  const current = needed();
+  say("findings", { step: current.step, ...findings });
   say("sample", { text: current.write(WRITTEN, random) });
   tellLook(false);
-  spent += performance.now() - begun;
 }
 
 function tellLook(asked) {
@@ -114,4 +120,8 @@ function guarded(its, work) {
   }
 }
 
-onmessage = ({ data }) => guarded(data.training ?? number, () => ASKED[data.kind](data));
+onmessage = ({ data }) =>
+  guarded(data.training, () => {
+    // What was meant for a training that couldn't begin, or has been replaced, is too late.
+    if (data.kind === "begin" || data.training === number) ASKED[data.kind](data);
+  });
