@@ -24,12 +24,14 @@ import time
 import nbformat
 import yaml
 from nbclient import NotebookClient
+from nbclient.exceptions import DeadKernelError
 from nbformat.sign import NotebookNotary
 
 import helpers
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CELL_TIMEOUT_SECONDS = 300
+STARTS = 3  # of a kernel, where one doesn't answer
 SETUP_ID = "setup"
 IMPORTS = "# The imports of this notebook"
 SETUP = """\
@@ -203,17 +205,25 @@ def execute(notebook, folder, *, allow_errors=False):
     # Nothing is kept in the home folder, which may be read-only.
     for name in ("MPLCONFIGDIR", "IPYTHONDIR"):
         os.environ[name] = str(ROOT / "_build" / name.lower())
-    client = NotebookClient(
-        notebook,
-        timeout=CELL_TIMEOUT_SECONDS,
-        kernel_name="python3",
-        allow_errors=allow_errors,
-        resources={"metadata": {"path": str(folder)}},
-        store_widget_state=False,
-        record_timing=False,
-        coalesce_streams=True,
-    )
-    client.execute()
+    for attempt in range(1, STARTS + 1):
+        client = NotebookClient(
+            notebook,
+            timeout=CELL_TIMEOUT_SECONDS,
+            kernel_name="python3",
+            allow_errors=allow_errors,
+            resources={"metadata": {"path": str(folder)}},
+            store_widget_state=False,
+            record_timing=False,
+            coalesce_streams=True,
+        )
+        try:
+            client.execute()
+            return
+        except DeadKernelError:  # in the midst of a cell, which did it
+            raise
+        except RuntimeError:  # no answer from a new one: another took its port
+            if attempt == STARTS:
+                raise
 
 
 def sign(notebook):

@@ -74,6 +74,28 @@ def test_a_cell_that_ends_its_process_is_named(tmp_path):
     ]
 
 
+@pytest.mark.parametrize("failing", [1, 3])
+def test_a_kernel_that_does_not_start_is_started_again(monkeypatch, tmp_path, failing):
+    started = []
+
+    class Client:
+        def __init__(self, *_, **__):
+            started.append(self)
+
+        def execute(self):
+            if len(started) <= failing:
+                raise RuntimeError("Kernel didn't respond in 60 seconds")
+
+    monkeypatch.setattr(notebooks, "NotebookClient", Client)
+    if failing < notebooks.STARTS:
+        notebooks.execute(None, tmp_path)
+        assert len(started) == failing + 1
+    else:
+        with pytest.raises(RuntimeError, match="didn't respond"):
+            notebooks.execute(None, tmp_path)
+        assert len(started) == notebooks.STARTS
+
+
 @pytest.mark.parametrize("content", [b"", b"{", b'{"cells": 3}', b"[]", b"\xff\xfe"])
 def test_a_file_that_is_no_notebook_is_named(tmp_path, content):
     path = tmp_path / "ada.ipynb"
