@@ -130,6 +130,61 @@ def causal_mask(
     return torch.ones(T, S, dtype=torch.bool, device=device).tril(S - T)
 
 
+@checked(validation.require_window_sizes)
+def sliding_window_mask(
+    T: int,
+    window: int,
+    S: int | None = None,
+    *,
+    sinks: int = 0,
+    device: torch.device | str | None = None,
+) -> Tensor:
+    """Let each query attend to the last ``window`` positions, its own included.
+
+    Args:
+        T: number of queries, the last T of the S positions.
+        window: how many positions a query may attend to.
+        S: number of keys, at least T; T where left out.
+        sinks: so many first positions stay visible to every later query, besides.
+        device: where the mask is made.
+
+    Returns:
+        mask: (T, S) boolean, True = may attend.
+
+    Source: Beltagy et al. 2020, section 3.1; Xiao et al. 2023, section 3.2, for the
+    sinks. Built by hand in chapters 4 and 14.
+    """
+    S = T if S is None else S
+    positions = torch.arange(S, device=device)
+    return mask_between(positions[S - T :], positions, window=window, sinks=sinks)
+
+
+def mask_between(
+    query_positions: Tensor,
+    key_positions: Tensor,
+    *,
+    window: int | None = None,
+    sinks: int = 0,
+) -> Tensor:
+    """A causal mask, with a window or without, for positions anywhere in a text.
+
+    Args:
+        query_positions: (T,) whole numbers.
+        key_positions: (S,) whole numbers.
+        window: as for ``sliding_window_mask``; without one, all that came before.
+        sinks: as there.
+
+    Returns:
+        mask: (T, S) boolean, True = may attend. A query that stands before all keys
+            has a row that may attend to nothing.
+    """
+    distances = query_positions[:, None] - key_positions  # (T, S)
+    mask = distances >= 0
+    if window is not None:
+        mask &= (distances < window) | (key_positions < sinks)
+    return mask
+
+
 @checked(validation.require_lengths)
 def padding_mask(
     lengths: Sequence[int] | Tensor, S: int, *, device: torch.device | str | None = None

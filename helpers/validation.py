@@ -304,6 +304,28 @@ def require_causal_sizes(T: int, S: int | None = None, **_: object) -> None:
         raise ValueError(f"S must be at least T, got T {T} and S {S}")
 
 
+def require_window(window: int | None, sinks: int) -> None:
+    """A window of at least 1 or none, and sinks beside it alone."""
+    if window is not None:
+        require_integers(window=window)
+    whole = isinstance(sinks, numbers.Integral) and not isinstance(sinks, bool)
+    if not whole or sinks < 0:
+        raise ValueError(f"sinks must be an integer of at least 0, got {sinks!r}")
+    if sinks and window is None:
+        raise ValueError(
+            f"sinks are what a window leaves visible: got sinks {sinks} and no window"
+        )
+
+
+def require_window_sizes(
+    T: int, window: int, S: int | None = None, *, sinks: int = 0, **_: object
+) -> None:
+    """No fewer keys than queries, and a window."""
+    require_causal_sizes(T, S)
+    require_integers(window=window)
+    require_window(window, sinks)
+
+
 def require_lengths(lengths: Sequence[int] | Tensor, S: int, **_: object) -> None:
     """Whole numbers from 1 to S."""
     require_integers(S=S)
@@ -344,6 +366,27 @@ def require_attention(
         both = {"queries": queries, "bias": bias}
         require_shared("dtype", **both)
         require_shared("device", **both)
+
+
+def require_walk(
+    queries: Tensor,
+    keys: Tensor,
+    values: Tensor,
+    *,
+    causal: bool = False,
+    window: int | None = None,
+    sinks: int = 0,
+    **sizes: int,
+) -> None:
+    """Queries, keys and values that match; a window only where causal."""
+    require_values(queries, keys, values)
+    require_booleans(causal=causal)
+    require_integers(**sizes)
+    require_window(window, sinks)
+    if window is not None and not causal:
+        raise ValueError(f"a window needs causal=True, got window {window} without it")
+    if causal:
+        require_causal_sizes(queries.shape[-2], keys.shape[-2])
 
 
 def require_whole_heads(x: Tensor, num_heads: int) -> None:

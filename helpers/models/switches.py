@@ -1,4 +1,4 @@
-"""What is switched for the length of a ``with`` block: eval mode, one head."""
+"""What is switched for the length of a ``with`` block: a mode, a core, one head."""
 
 import contextlib
 from collections.abc import Iterator
@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from helpers.models.language_model import TransformerLM
 from helpers.models.patching import Part, replaced
+from helpers.models.transformer_block import BlockAttention, Core
 
 
 @contextlib.contextmanager
@@ -23,6 +24,33 @@ def eval_mode(model: nn.Module) -> Iterator[None]:
     finally:
         for module, training in modes:
             module.training = training
+
+
+@contextlib.contextmanager
+def attending_with(model: nn.Module, core: Core) -> Iterator[None]:
+    """Inside the ``with`` block, another function computes a model's attention.
+
+    Args:
+        model: a ``TransformerLM``, or any module with a ``BlockAttention`` in it.
+        core: takes queries (B, H, T, D), keys and values (B, H, S, D), and by their
+            names ``causal``, ``window`` and ``sinks``; returns (B, H, T, D).
+
+    Raises:
+        ValueError: a model without such a layer.
+    """
+    layers = [one for one in model.modules() if isinstance(one, BlockAttention)]
+    if not layers:
+        raise ValueError(
+            f"model must have a BlockAttention in it, got {type(model).__name__}"
+        )
+    before = [layer.core for layer in layers]
+    for layer in layers:
+        layer.core = core
+    try:
+        yield
+    finally:
+        for layer, one in zip(layers, before, strict=True):
+            layer.core = one
 
 
 @contextlib.contextmanager

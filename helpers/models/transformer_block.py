@@ -7,7 +7,7 @@ width, H heads, D width of one head.
 import dataclasses
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol, cast
 
 import torch
 import torch.nn.functional as F
@@ -18,6 +18,7 @@ from helpers.attention import (
     MultiHeadAttention,
     merge_heads,
     scaled_dot_product_attention,
+    sliding_window_mask,
     split_heads,
 )
 from helpers.validation import checked, on_request, unchecked, with_weights
@@ -30,6 +31,23 @@ CHOICES = {
 Turn = Callable[[Tensor], Tensor]
 Bias = Callable[[int, int], Tensor]
 Past = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
+
+
+class Core(Protocol):
+    """Another way to average values, such as ``flash_attention``."""
+
+    def __call__(
+        self,
+        queries: Tensor,
+        keys: Tensor,
+        values: Tensor,
+        *,
+        causal: bool,
+        window: int | None,
+        sinks: int,
+    ) -> Tensor:
+        """From (B, H, T, D), (B, H, S, D) and (B, H, S, D) to (B, H, T, D)."""
+
 
 # For BlockAttention, whose own door has checked what comes in.
 _attend = unchecked(scaled_dot_product_attention)
@@ -64,6 +82,9 @@ class TransformerConfig:
         qkv_bias: give the query, key and value layers a bias.
         num_kv_heads: heads of keys and values, a divisor of ``num_heads``, where
             several query heads share one; as many as there are heads where left out.
+        window: each layer's queries attend to so many last positions, their own
+            included, instead of to all.
+        sinks: so many first positions stay visible beside a window.
         qk_norm: give each head's queries and keys a root mean square of 1, times a
             trained factor a feature, before they are turned and compared.
         embedding_skip: give each block a trained share of the embeddings beside what
@@ -99,12 +120,15 @@ class TransformerConfig:
     tie_weights: bool = False
     qkv_bias: bool = False
     num_kv_heads: int | None = None
+    window: int | None = None
+    sinks: int = 0
     qk_norm: bool = False
     embedding_skip: bool = False
     zero_init: bool = False
 
     def __post_init__(self) -> None:
         sizes, switches = self._of_type(int), self._of_type(bool)
+        validation.require_window(self.window, sizes.pop("sinks"))
         validation.require_integers(**sizes)
         validation.require_booleans(**switches)
         validation.require_probability("dropout", self.dropout)
@@ -146,6 +170,10 @@ class BlockAttention(MultiHeadAttention):
     Args:
         config: a TransformerConfig.
 
+    Attributes:
+        core: another function that computes the same, such as ``flash_attention``; it
+            is asked wherever no weights are. ``None`` at first.
+
     Source: Ainslie et al. 2023, section 2.2 (shared keys and values); Henry et al. 2020
     (norms of queries and keys; there by length alone, with one trained factor in place
     of 1 / √D). Built by hand in chapter 13.
@@ -162,6 +190,8 @@ class BlockAttention(MultiHeadAttention):
             width = self.num_kv_heads * C // H
             self.W_key = nn.Linear(C, width, bias=config.qkv_bias)
             self.W_value = nn.Linear(C, width, bias=config.qkv_bias)
+        self.window, self.sinks = config.window, config.sinks
+        self.core: Core | None = None
         self.query_norm = RMSNorm(C // H) if config.qk_norm else None
         self.key_norm = RMSNorm(C // H) if config.qk_norm else None
 
@@ -207,17 +237,23 @@ class BlockAttention(MultiHeadAttention):
             times = self.num_heads // self.num_kv_heads
             keys = keys.repeat_interleave(times, dim=1)  # (B, H, S, D)
             values = values.repeat_interleave(times, dim=1)
-        T, S = queries.shape[-2], keys.shape[-2]
-        mask = self.mask[S - T : S, :S]  # the queries are the last T of S positions
+        T, S = queries.shape[-2], keys.shape[-2]  # the last T of S positions ask
+        mask = self.mask[S - T : S, :S]
+        if self.window is not None:
+            mask = mask & sliding_window_mask(
+                T, self.window, S, sinks=self.sinks, device=mask.device
+            )
         added = None if bias is None else bias(T, S).to(queries.dtype)
         p = self.dropout.p if self.dropout.training else 0.0
-        if self.fused and not return_weights and not _is_slow_when_fused(queries):
-            weights = None
+        weights = None
+        if self.core is not None and not return_weights:
+            context = self._by_core(queries, keys, values, added, p)
+        elif self.fused and not return_weights and not _is_slow_when_fused(queries):
             # The flag is faster than the mask, but only fits where no key is earlier.
             flag: dict[str, Any] = {"attn_mask": mask}
             if added is not None:
                 flag = {"attn_mask": added.masked_fill(~mask, -math.inf)}
-            elif T == S:
+            elif T == S and self.window is None:
                 flag = {"is_causal": True}
             context = F.scaled_dot_product_attention(
                 queries, keys, values, dropout_p=p, **flag
@@ -228,6 +264,23 @@ class BlockAttention(MultiHeadAttention):
             )
         output = self.out_proj(_merge_heads(context))  # (B, T, C)
         return on_request(output, weights, return_weights)
+
+    def _by_core(
+        self,
+        queries: Tensor,
+        keys: Tensor,
+        values: Tensor,
+        added: Tensor | None,
+        p: float,
+    ) -> Tensor:
+        """The context (B, H, T, D) from another way to compute the same."""
+        if added is not None or p > 0:
+            lacks = "a bias" if added is not None else f"a dropout of {p}"
+            raise ValueError(f"the layer's core computes attention without {lacks}")
+        core = cast(Core, self.core)
+        return core(
+            queries, keys, values, causal=True, window=self.window, sinks=self.sinks
+        )
 
 
 def _is_slow_when_fused(queries: Tensor) -> bool:

@@ -5,7 +5,10 @@ import torch
 from torch.testing import assert_close
 
 from helpers import checks
+from helpers.attention import sliding_window_mask
+from helpers.models.switches import attending_with
 from helpers.models.transformer_block import BlockAttention, TransformerConfig
+from helpers.tiles.flash import flash_attention
 from helpers.training.config import TrainConfig
 from helpers.training.optimizers import make_optimizers
 from tests.samples.models import ids, model
@@ -67,16 +70,117 @@ def test_muon_takes_the_new_matrices():
 
 @pytest.mark.parametrize(
     "options",
-    [{}, {"num_kv_heads": 2}, {"qk_norm": True}],
-    ids=["as it is", "grouped", "normed"],
+    [{}, {"num_kv_heads": 2}, {"qk_norm": True}, {"window": 10}],
+    ids=["as it is", "grouped", "normed", "windowed"],
 )
-def test_the_audit_passes_a_blocks_attention(options):
+@pytest.mark.parametrize("core", [None, flash_attention], ids=["", "flash"])
+def test_the_audit_passes_a_blocks_attention(options, core):
     torch.manual_seed(5)
     config = TransformerConfig(11, 10, 24, 6, 1, **options)
-    found = checks.audit(
-        BlockAttention(config), 24, 10, num_heads=6, num_kv_heads=config.num_kv_heads
-    )
+    layer = BlockAttention(config)
+    layer.core = core
+    found = checks.audit(layer, 24, 10, num_heads=6, num_kv_heads=config.num_kv_heads)
     assert found.ok, found.failed
+
+
+# --- windows, and other cores --------------------------------------------------------
+
+
+@pytest.mark.parametrize("core", [None, flash_attention], ids=["", "flash"])
+@pytest.mark.parametrize("positions", ["learned", "rotary"])
+@pytest.mark.parametrize("sinks", [0, 2])
+def test_a_window_hides_what_is_further_back(core, positions, sinks):
+    made = model(window=3, sinks=sinks, positions=positions, num_layers=1)
+    made.blocks[0].attention.core = core
+    text = ids(1, 10)
+    changed = text.clone()
+    changed[0, 4] = (changed[0, 4] + 1) % 11
+    moved = (made(text) - made(changed)).abs().amax(dim=-1)[0] > 0
+    assert moved.nonzero().flatten().tolist() == [4, 5, 6]
+    changed = text.clone()
+    changed[0, 1] = (changed[0, 1] + 1) % 11
+    moved = (made(text) - made(changed)).abs().amax(dim=-1)[0] > 0
+    seen = [1, 2, 3] if not sinks else list(range(1, 10))
+    assert moved.nonzero().flatten().tolist() == seen
+
+
+@pytest.mark.parametrize("options", [{}, {"sinks": 2}], ids=["window", "sinks"])
+@pytest.mark.parametrize("positions", ["learned", "rotary", "alibi"])
+def test_a_cache_keeps_what_a_window_can_still_see_and_no_more(positions, options):
+    made = model(window=3, positions=positions, **options)
+    text = ids(B, 12)
+    cache = made.new_cache()
+    with torch.no_grad():
+        pieces = [made(piece, cache=cache) for piece in text.split([5, 1, 1, 4, 1], 1)]
+        assert_close(torch.cat(pieces, dim=1), made(text))
+    assert cache.length == 12
+    kept = cache.extend(0, *torch.zeros(2, B, 6, 0, 4))[0].shape[2]
+    sinks = options.get("sinks", 0)
+    assert kept == (12 if sinks and positions == "alibi" else 2 + sinks)
+
+
+def test_a_window_as_wide_as_the_text_changes_nothing():
+    text = ids(B, 9)
+    assert_close(model(window=9)(text), model()(text))
+    assert not torch.allclose(model(window=5)(text), model()(text), atol=1e-4)
+
+
+def test_weights_asked_for_are_zero_outside_the_window():
+    _, weights = model(window=3, sinks=1)(ids(B, 8), return_weights=True)
+    mask = sliding_window_mask(8, 3, sinks=1)
+    for one in weights:
+        assert torch.equal(one > 0, mask.expand_as(one))
+
+
+def test_another_core_computes_inside_the_block_alone():
+    made, text = model(num_kv_heads=2), ids(B, 9)
+    expected = made(text)
+    calls = []
+
+    def core(*heads, **options):
+        calls.append((heads[1].shape, options))
+        return flash_attention(*heads, **options)
+
+    with attending_with(made, core):
+        assert_close(made(text), expected)
+        with pytest.raises(ValueError, match="num_heads"), attending_with(made, core):
+            model(num_heads=5)
+    options = {"causal": True, "window": None, "sinks": 0}
+    assert calls == [((B, 6, 9, 4), options)] * 2
+    made(text)
+    assert len(calls) == 2
+
+
+def test_what_a_core_cannot_compute_is_named():
+    text = ids(B, 9)
+    for made, lacks in (
+        (model(positions="alibi"), "a bias"),
+        (model(dropout=0.5).train(), "a dropout of 0.5"),
+    ):
+        with (
+            attending_with(made, flash_attention),
+            pytest.raises(ValueError, match=f"core computes .* without {lacks}"),
+        ):
+            made(text)
+    with (
+        pytest.raises(ValueError, match="BlockAttention in it, got Linear"),
+        attending_with(torch.nn.Linear(2, 2), flash_attention),
+    ):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"window": 0}, "window must be an integer of at least 1, got 0"),
+        ({"sinks": 2}, "got sinks 2 and no window"),
+        ({"window": 3, "sinks": -1}, "sinks must be an integer of at least 0, got -1"),
+    ],
+    ids=["window", "sinks alone", "sinks"],
+)
+def test_bad_windows_are_named(options, message):
+    with pytest.raises(ValueError, match=message):
+        model(**options)
 
 
 def test_with_zeros_at_the_start_every_block_passes_on_what_it_got():

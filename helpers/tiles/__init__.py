@@ -1,0 +1,1 @@
+"""Attention in pieces, for texts whose (T, S) weights would fill the memory."""
