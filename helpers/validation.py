@@ -405,6 +405,8 @@ def require_tokens(name: str, tokens: Tensor, projection: Any, letters: str) -> 
     # SelfAttentionV1 projects by a plain matrix (d_in, d_out), all others by nn.Linear.
     weight = getattr(projection, "weight", projection)
     width = getattr(projection, "in_features", weight.shape[0])
+    if _is_plainly_right(tokens, weight, width):
+        return
     letter, width_name = letters.split(", ")
     require_float(**{name: tokens})
     require_rank(name, tokens, letters)
@@ -415,6 +417,18 @@ def require_tokens(name: str, tokens: Tensor, projection: Any, letters: str) -> 
     # Autocast chooses a dtype by itself, but leaves float64 as it is.
     if tokens.dtype == torch.float64 or not is_autocast(tokens.device):
         require_shared("dtype", **both)
+
+
+def _is_plainly_right(tokens: Any, weight: Tensor, width: int) -> bool:
+    """Whether nothing can be wrong, asked in as few steps as that takes."""
+    return (
+        isinstance(tokens, torch.Tensor)
+        and tokens.dtype == weight.dtype
+        and tokens.device == weight.device
+        and tokens.dim() >= 2
+        and tokens.shape[-1] == width
+        and tokens.shape[-2] > 0
+    )
 
 
 def require_self_attention(layer: Any, x: Tensor, *_: object, **__: object) -> None:

@@ -5,13 +5,14 @@ Shapes use the book's letters: B batch, T positions; a text is a row of characte
 
 import math
 import numbers
+from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from helpers import validation
-from helpers.models.kv_cache import KVCache
+from helpers.models.decoder import Decoder
 from helpers.models.language_model import require_ids
 from helpers.models.switches import eval_mode
 from helpers.text.tokenizer import CharTokenizer
@@ -50,14 +51,16 @@ def next_probabilities(
     _require_options(temperature, top_k, top_p)
     _require_logits(logits)
     logits = logits if logits.dtype == torch.float64 else logits.float()
-    ordered, ids = logits.sort(dim=-1, descending=True, stable=True)
-    # With the largest logit at 0, no temperature of this dtype can make a NaN.
     limits = torch.finfo(logits.dtype)
     divisor = min(max(float(temperature), limits.tiny), limits.max)
-    scaled = (ordered - ordered[..., :1]) / divisor
+    # With the largest logit at 0, no temperature of this dtype can make a NaN.
+    scaled = (logits - logits.amax(dim=-1, keepdim=True)) / divisor
+    if temperature > 0 and top_k is None and top_p is None:
+        return scaled.softmax(dim=-1)
+    ordered, ids = scaled.sort(dim=-1, descending=True, stable=True)
     if temperature == 0 or top_k is not None:
-        scaled[..., 1 if temperature == 0 else top_k :] = -math.inf
-    probabilities = scaled.softmax(dim=-1)
+        ordered[..., 1 if temperature == 0 else top_k :] = -math.inf
+    probabilities = ordered.softmax(dim=-1)
     if top_p is not None:
         before = probabilities.cumsum(dim=-1) - probabilities
         # A sum that misses top_p by rounding alone has reached it.
@@ -117,19 +120,23 @@ def generate(
     _require_options(temperature, top_k, top_p)
     _require_generator(generator)
     validation.require_booleans(use_cache=use_cache)
-    ids = prompt_ids.cpu()
-    with eval_mode(model), torch.no_grad():
-        cache = own.new_cache() if use_cache and hasattr(model, "new_cache") else None
-        for _ in range(max_new_tokens):
-            logits = _last_logits(model, ids, cache)
-            probabilities = next_probabilities(
-                logits, temperature=temperature, top_k=top_k, top_p=top_p
-            )
+    B, T = prompt_ids.shape
+    ids = prompt_ids.new_empty(B, T + max_new_tokens, device="cpu")
+    ids[:, :T] = prompt_ids
+    with eval_mode(model), torch.inference_mode():
+        read = _reader(model, B, use_cache)
+        for end in range(T, T + max_new_tokens):
+            logits = read(ids[:, :end])
             if temperature == 0:
-                drawn = probabilities.argmax(dim=-1, keepdim=True)
+                largest, drawn = logits.max(dim=-1)  # the first, where several are
+                if not all(map(math.isfinite, largest.tolist())):
+                    _require_logits(logits)
             else:
+                probabilities = next_probabilities(
+                    logits.double(), temperature=temperature, top_k=top_k, top_p=top_p
+                )
                 drawn = _draw(probabilities, generator)
-            ids = torch.cat([ids, drawn], dim=1)
+            ids[:, end] = drawn
     return ids.to(prompt_ids.device, copy=True)
 
 
@@ -177,22 +184,37 @@ def generate_text(
     return prompt + tokenizer.decode(new.tolist())
 
 
-def _last_logits(model: nn.Module, ids: Tensor, cache: KVCache | None) -> Tensor:
-    """Logits (B, vocab_size) behind the last character, float64 on the CPU."""
-    device = next(model.parameters()).device
+def _reader(model: nn.Module, B: int, use_cache: bool) -> Callable[[Tensor], Tensor]:
+    """A function from B texts (B, T) to logits (B, vocab_size), on the CPU.
+
+    Each text must go on from the one before.
+    """
     own: Any = model
-    if cache is not None and ids.shape[1] <= own.context_length:
-        logits = model(ids[:, cache.length :].to(device), cache=cache)
-    else:
-        logits = model(ids[:, -own.context_length :].to(device))
-    return logits[:, -1].cpu().double()
+    device, context_length = next(model.parameters()).device, own.context_length
+    decoder = cache = None
+    if use_cache and Decoder.fits(model):
+        decoder = Decoder(own, B)
+    elif use_cache and hasattr(model, "new_cache"):
+        cache = own.new_cache()
+
+    def read(ids: Tensor) -> Tensor:
+        T = ids.shape[1]
+        if decoder is not None and context_length >= T:
+            logits = decoder.read(ids[:, decoder.length :].to(device))
+        elif cache is not None and context_length >= T:
+            logits = model(ids[:, cache.length :].to(device), cache=cache)[:, -1]
+        else:
+            logits = model(ids[:, -context_length:].to(device))[:, -1]
+        return logits.cpu()
+
+    return read
 
 
 def _draw(probabilities: Tensor, generator: torch.Generator | None) -> Tensor:
-    """One id (B, 1) a row: where the running sum first exceeds a random number."""
+    """One id a row, (B,): where the running sum first exceeds a random number."""
     sums = probabilities.cumsum(dim=-1)
     draws = torch.rand(len(sums), 1, dtype=sums.dtype, generator=generator)
-    return torch.searchsorted(sums, draws * sums[:, -1:], right=True)
+    return torch.searchsorted(sums, draws * sums[:, -1:], right=True)[:, 0]
 
 
 def _require_count(name: str, count: int) -> None:

@@ -6,6 +6,7 @@ width, H heads. A text is a row of character ids, int64.
 
 import functools
 import itertools
+from typing import cast
 
 import torch
 import torch.nn.functional as F
@@ -244,7 +245,7 @@ class TransformerLM(nn.Module):
         T = ids.shape[1]
         x = self.token_embedding(ids)
         if self.pair_embedding is not None:
-            x = x + self._embed_pairs(self.pair_embedding, ids, before)
+            x = x + self.embed_pairs(ids, before)
         if self.position_embedding is not None:
             positions = torch.arange(start, start + T, device=ids.device)
             x = x + self.position_embedding(positions)
@@ -252,7 +253,7 @@ class TransformerLM(nn.Module):
             # As long as a token's embedding at the start, so that neither drowns.
             vectors = sinusoidal_positions(start, T, x.shape[-1], device=ids.device)
             x = x + SINUSOIDAL_SIZE * vectors.to(x.dtype)
-        result: Tensor = self.dropout(x)
+        result: Tensor = self.dropout(x) if self.dropout.training else x
         return result
 
     def _turn(self, start: int, ids: Tensor) -> Turn | None:
@@ -263,12 +264,20 @@ class TransformerLM(nn.Module):
         angles = rotary_angles(start, ids.shape[1], D, device=ids.device)
         return functools.partial(rotate, cosines=angles.cos(), sines=angles.sin())
 
-    def _embed_pairs(
-        self, table: nn.Embedding, ids: Tensor, before: Tensor | None
-    ) -> Tensor:
-        """Zeros (C,) where no character stands before, else an embedding of the two."""
+    def embed_pairs(self, ids: Tensor, before: Tensor | None) -> Tensor:
+        """An embedding of each character and the one before it, for such a model.
+
+        Args:
+            ids: (B, T)
+            before: (B, 1), the characters before them, or None: the first characters
+                then get zeros.
+
+        Returns:
+            vectors: (B, T, C)
+        """
+        table = cast(nn.Embedding, self.pair_embedding)
         both = ids if before is None else torch.cat([before, ids], dim=1)
-        pairs = table(both[:, :-1] * self.vocab_size + both[:, 1:])
+        pairs: Tensor = table(both[:, :-1] * self.vocab_size + both[:, 1:])
         return F.pad(pairs, (0, 0, 1, 0)) if before is None else pairs
 
 

@@ -237,33 +237,43 @@ class BlockAttention(MultiHeadAttention):
             times = self.num_heads // self.num_kv_heads
             keys = keys.repeat_interleave(times, dim=1)  # (B, H, S, D)
             values = values.repeat_interleave(times, dim=1)
-        T, S = queries.shape[-2], keys.shape[-2]  # the last T of S positions ask
+        context, weights = self._average(queries, keys, values, bias, return_weights)
+        output = self.out_proj(_merge_heads(context))  # (B, T, C)
+        return on_request(output, weights, return_weights)
+
+    def _average(
+        self,
+        queries: Tensor,
+        keys: Tensor,
+        values: Tensor,
+        bias: Bias | None,
+        return_weights: bool,
+    ) -> tuple[Tensor, Tensor | None]:
+        """The context (B, H, T, D), and the weights where every one is computed."""
+        T, S = queries.shape[-2], keys.shape[-2]  # the queries are the last T of S
+        added = None if bias is None else bias(T, S).to(queries.dtype)
+        p = self.dropout.p if self.dropout.training else 0.0
+        fused = self.fused and not return_weights and not _is_slow_when_fused(queries)
+        if self.core is not None and not return_weights:
+            return self._by_core(queries, keys, values, added, p), None
+        # What comes last may attend to all; a flag is faster than the mask it means.
+        if fused and added is None and self.window is None and T in (1, S):
+            context = F.scaled_dot_product_attention(
+                queries, keys, values, dropout_p=p, is_causal=T > 1
+            )
+            return context, None
         mask = self.mask[S - T : S, :S]
         if self.window is not None:
             mask = mask & sliding_window_mask(
                 T, self.window, S, sinks=self.sinks, device=mask.device
             )
-        added = None if bias is None else bias(T, S).to(queries.dtype)
-        p = self.dropout.p if self.dropout.training else 0.0
-        weights = None
-        if self.core is not None and not return_weights:
-            context = self._by_core(queries, keys, values, added, p)
-        elif self.fused and not return_weights and not _is_slow_when_fused(queries):
-            # The flag is faster than the mask, but only fits where no key is earlier.
-            flag: dict[str, Any] = {"attn_mask": mask}
-            if added is not None:
-                flag = {"attn_mask": added.masked_fill(~mask, -math.inf)}
-            elif T == S and self.window is None:
-                flag = {"is_causal": True}
+        if fused:
+            both = mask if added is None else added.masked_fill(~mask, -math.inf)
             context = F.scaled_dot_product_attention(
-                queries, keys, values, dropout_p=p, **flag
+                queries, keys, values, attn_mask=both, dropout_p=p
             )
-        else:
-            context, weights = _attend(
-                queries, keys, values, mask=mask, bias=added, dropout_p=p
-            )
-        output = self.out_proj(_merge_heads(context))  # (B, T, C)
-        return on_request(output, weights, return_weights)
+            return context, None
+        return _attend(queries, keys, values, mask=mask, bias=added, dropout_p=p)
 
     def _by_core(
         self,
@@ -403,5 +413,6 @@ class Block(nn.Module):
         return found if self.mlp is None else [*found, layers[-1]]
 
     def _add(self, x: Tensor, update: Tensor) -> Tensor:
-        update = self.dropout(update)
+        if self.dropout.training:
+            update = self.dropout(update)
         return x + update if self.residual else update

@@ -111,7 +111,7 @@ def test_a_book_without_an_address_has_no_button_that_leads_nowhere(site, page):
 
 def test_the_api_page_documents_every_public_name(site):
     identifiers = {attrs.get("id") for _, attrs in elements(site, "chapters/api")}
-    rooms = ("", "models/", "text/", "training/", "notebook/", "recorded/")
+    rooms = ("", "tiles/", "models/", "text/", "training/", "notebook/", "recorded/")
     paths = [path for room in rooms for path in ROOT.glob(f"helpers/{room}[a-z]*.py")]
     names = {".".join(path.relative_to(ROOT).with_suffix("").parts) for path in paths}
     for name in sorted(names - {"helpers.validation"}):

@@ -275,7 +275,7 @@ def test_what_has_no_probability_is_never_drawn(monkeypatch):
         draw = torch.tensor([[number]], dtype=torch.float64)
         monkeypatch.setattr(torch, "rand", lambda *_, d=draw, **__: d)
         for scale in (1.0, 1 - 2**-52, 1 + 2**-51):
-            assert generation._draw(sums * scale, None).tolist() == [[drawn]]
+            assert generation._draw(sums * scale, None).tolist() == [drawn]
 
 
 def test_a_seed_leads_along_the_same_path_and_draws_one_number_a_character():

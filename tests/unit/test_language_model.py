@@ -501,6 +501,8 @@ BAD_OPTIONS = {
     **dict.fromkeys(["positions", "norm", "activation"], ("cosine", None, 1, ["none"])),
     "dropout": (1, 1.0, -0.1, math.nan, True, "0.1", None),
     "num_kv_heads": (*(one for one in NOT_SIZES if one is not None), 5),
+    "window": tuple(one for one in NOT_SIZES if one is not None),
+    "sinks": (-1, 2.0, True, "3", None, (4,)),
 }
 
 

@@ -35,6 +35,8 @@ const FIXED_OPTIONS = {
   qk_norm: false,
   embedding_skip: false,
   zero_init: false,
+  window: null,
+  sinks: 0,
 };
 
 /**

@@ -1,0 +1,205 @@
+"""A transformer that writes on: its products, and little beside them.
+
+A small model spends most of its time on calling layers, each with its checks, its mode
+and its hooks. A ``Decoder`` settles all that once, and then multiplies.
+
+Shapes use the book's letters: B batch, T query positions, S key positions, C model
+width, H heads, D width of one head.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, cast
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from helpers import validation
+from helpers.attention import causal_mask
+from helpers.models.language_model import TransformerLM
+from helpers.models.positions import rotary_angles, rotate
+from helpers.models.transformer_block import (
+    Block,
+    BlockAttention,
+    GatedMLP,
+    RMSNorm,
+    SquaredReLU,
+)
+
+Layer = Callable[[Tensor], Tensor]
+KNOWN = (
+    *(TransformerLM, Block, BlockAttention, RMSNorm, SquaredReLU, GatedMLP),
+    *(nn.ModuleList, nn.Sequential, nn.Embedding, nn.Linear, nn.LayerNorm, nn.GELU),
+    *(nn.Dropout, nn.Identity),
+)
+
+
+class _Steps(NamedTuple):
+    """What a block does, as plain functions."""
+
+    norm: Layer
+    project: Layer  # to queries, keys and values, side by side
+    norm_queries: Layer
+    norm_keys: Layer
+    merge: Layer
+    mlp_norm: Layer
+    mlp: Layer
+
+
+class Decoder:
+    """What a TransformerLM computes of texts that grow, with keys and values kept.
+
+    Its logits are the model's. The weights are taken as they are when it is made, no
+    gradient is followed, and nothing that comes in is checked.
+
+    Args:
+        model: a ``TransformerLM`` for which ``fits`` is true.
+        B: how many texts.
+
+    Attributes:
+        length: how many characters of each text it has read.
+
+    Source: Shazeer 2019, section 2.3 (incremental multi-head attention).
+    """
+
+    def __init__(self, model: TransformerLM, B: int) -> None:
+        config, weight = model.config, model.token_embedding.weight
+        self.model, self.config, self.length = model, config, 0
+        self.last_ids: Tensor | None = None
+        self.head_dim = config.d_model // config.num_heads
+        self.kv_heads = config.num_kv_heads or config.num_heads
+        self.blocks = [_steps(cast(Block, block)) for block in model.blocks]
+        self.final_norm = _plain(model.final_norm)
+        head = model.token_embedding if model.head is None else model.head
+        self.head = head.weight
+        shape = (2, B, self.kv_heads, config.context_length, self.head_dim)
+        self.kept = [weight.new_empty(shape).unbind() for _ in self.blocks]
+        self.shares: list[list[float]] | None = None
+        if model.kept is not None and model.recalled is not None:
+            self.shares = torch.stack([model.kept, model.recalled], dim=1).tolist()
+        self.turns: tuple[Tensor, ...] = ()
+        if config.positions == "rotary":
+            angles = rotary_angles(
+                0, config.context_length, self.head_dim, device=weight.device
+            )
+            self.turns = (angles.cos().to(weight.dtype), angles.sin().to(weight.dtype))
+
+    @staticmethod
+    def fits(model: nn.Module) -> bool:
+        """Whether it can compute a model, and nothing else has to see what passes.
+
+        Windows, biases and other cores are the model's own business, as are layers of
+        another kind, hooks, dropout and autocast.
+        """
+        if not isinstance(model, TransformerLM):
+            return False
+        config = model.config
+        return (
+            config.positions in ("learned", "rotary", "none")
+            and config.window is None
+            and (config.residual and config.mlp)
+            and not validation.is_autocast(model.token_embedding.weight.device)
+            and all(map(_is_plain, model.modules()))
+        )
+
+    def read(self, ids: Tensor) -> Tensor:
+        """Read ids (B, T) behind those read before: logits (B, vocab_size) at the end.
+
+        With those, they are at most ``context_length``.
+        """
+        start, T = self.length, ids.shape[1]
+        x = embedded = self._embed(ids, start)
+        for layer, block in enumerate(self.blocks):
+            if self.shares is not None:
+                own, first = self.shares[layer]
+                x = own * x + first * embedded
+            x = x + block.merge(self._attend(layer, block.norm(x), start))
+            x = x + block.mlp(block.mlp_norm(x))
+        self.length, self.last_ids = start + T, ids[:, -1:]
+        return F.linear(self.final_norm(x[:, -1]), self.head)
+
+    def _embed(self, ids: Tensor, start: int) -> Tensor:
+        """The blocks' first input (B, T, C)."""
+        model, T = self.model, ids.shape[1]
+        x = torch.embedding(model.token_embedding.weight, ids)
+        if model.pair_embedding is not None:
+            x = x + model.embed_pairs(ids, self.last_ids)
+        if model.position_embedding is not None:
+            x = x + model.position_embedding.weight[start : start + T]
+        return x
+
+    def _attend(self, layer: int, x: Tensor, start: int) -> Tensor:
+        """The context (B, T, C) of the new positions."""
+        block, (B, T, C) = self.blocks[layer], x.shape
+        end, H = start + T, self.config.num_heads
+        heads = block.project(x).view(B, T, H + 2 * self.kv_heads, -1).transpose(1, 2)
+        queries, keys, values = heads.split((H, self.kv_heads, self.kv_heads), dim=1)
+        queries, keys = block.norm_queries(queries), block.norm_keys(keys)
+        if self.turns:
+            turns = [part[start:end] for part in self.turns]
+            queries, keys = rotate(queries, *turns), rotate(keys, *turns)
+        kept_keys, kept_values = self.kept[layer]  # (B, H_kv, context_length, D)
+        kept_keys.narrow(2, start, T).copy_(keys)
+        kept_values.narrow(2, start, T).copy_(values)
+        context = F.scaled_dot_product_attention(
+            queries,
+            kept_keys.narrow(2, 0, end),  # (B, H_kv, S, D)
+            kept_values.narrow(2, 0, end),
+            enable_gqa=self.kv_heads < H,
+            **_reach(T, end, x.device),
+        )
+        return context.transpose(1, 2).reshape(B, T, C)
+
+
+def _reach(T: int, S: int, device: torch.device) -> dict[str, Any]:
+    """What the last T of S positions may attend to: what comes last, to all."""
+    if T in (1, S):
+        return {"is_causal": T > 1}
+    return {"attn_mask": causal_mask(T, S, device=device)}
+
+
+def _steps(block: Block) -> _Steps:
+    layer = block.attention
+    parts = (layer.W_query, layer.W_key, layer.W_value)
+    weight = torch.cat([part.weight for part in parts])
+    bias = None
+    if layer.W_query.bias is not None:
+        bias = torch.cat([cast(Tensor, part.bias) for part in parts])
+    return _Steps(
+        norm=_plain(block.attention_norm),
+        project=lambda x: F.linear(x, weight, bias),
+        norm_queries=_plain(layer.query_norm),
+        norm_keys=_plain(layer.key_norm),
+        merge=_plain(layer.out_proj),
+        mlp_norm=_plain(block.mlp_norm),
+        mlp=_plain(block.mlp),
+    )
+
+
+def _plain(layer: nn.Module | None) -> Layer:
+    """A layer as a function of its input; where there is none, what comes goes out."""
+    if layer is None:
+        return lambda x: x
+    if isinstance(layer, nn.Linear):
+        weight, bias = layer.weight, layer.bias
+        return lambda x: F.linear(x, weight, bias)
+    if isinstance(layer, nn.LayerNorm):
+        of = (layer.normalized_shape, layer.weight, layer.bias, layer.eps)
+        return lambda x: torch.layer_norm(x, *of)
+    if isinstance(layer, RMSNorm):
+        rms = (layer.normalized_shape, layer.weight, layer.eps)
+        return lambda x: torch.rms_norm(x, *rms)
+    if isinstance(layer, nn.GELU) and layer.approximate == "none":
+        # F.gelu takes six times as long for a few numbers.
+        return lambda x: x * torch.special.ndtr(x)
+    if isinstance(layer, nn.Sequential):
+        first, middle, last = map(_plain, layer)
+        return lambda x: last(middle(first(x)))
+    return cast(Layer, layer)
+
+
+def _is_plain(layer: nn.Module) -> bool:
+    """Whether calling it does what its class says, and no more."""
+    hooked = layer._forward_hooks or layer._forward_pre_hooks
+    core = isinstance(layer, BlockAttention) and layer.core is not None
+    return type(layer) in KNOWN and not (hooked or core or layer.training)
