@@ -1,66 +1,89 @@
-"""How long attention and generation take."""
+"""How long attention and generation take, and how much memory attention holds."""
 
+import functools
 import statistics
-import time
 
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-from helpers.attention import MultiHeadAttention, causal_mask
+from helpers.attention import causal_mask, scaled_dot_product_attention
 from helpers.models.generation import generate
 from helpers.models.language_model import TransformerLM
 from helpers.models.transformer_block import TransformerConfig
+from helpers.notebook.memory import peak_bytes
+from helpers.tiles.flash import flash_attention
+from tests.benchmarks.rounds import in_words, ratio, seconds_in_rounds
 
-B, C, H = 8, 128, 4
-REPEATS = 7
-
-
-def median_seconds(run, device):
-    """The median time of one call, after one call to warm up."""
-    taken = []
-    for _ in range(REPEATS + 1):
-        started = time.perf_counter()
-        run()
-        if device.type == "cuda":
-            torch.cuda.synchronize(device)
-        taken.append(time.perf_counter() - started)
-    return statistics.median(taken[1:])
+B, H, D = 2, 4, 32
+C = H * D
+KERNEL = "PyTorch's fused kernel"
+LENGTHS = (128, 512, 2048)
+LENGTHS_OF_A_GPU = (*LENGTHS, 8192, 32_768)
 
 
-def attention_layers(T, device):
-    """Causal layers of one size, by name: each maps (B, T, C) to (B, T, C)."""
-    ours = MultiHeadAttention(C, C, T, 0.0, H).to(device)
-    fused = MultiHeadAttention(C, C, T, 0.0, H, fused=True).to(device)
-    theirs = nn.MultiheadAttention(C, H, batch_first=True).to(device)
-    barred = ~causal_mask(T, device=device)  # there, True = may not attend
+def ways_to_attend(T, device, dtype):
+    """Causal attention of queries, keys and values (B, H, T, D), by name."""
+    ours = functools.partial(flash_attention, causal=True)
+    wide = functools.partial(ours, tile=1024)
 
-    def kernel_alone(x):
-        heads = x.view(B, T, H, C // H).transpose(1, 2)
-        return F.scaled_dot_product_attention(heads, heads, heads, is_causal=True)
+    def explicit(queries, keys, values):
+        mask = causal_mask(T, device=device)
+        return scaled_dot_product_attention(queries, keys, values, mask=mask)[0]
+
+    def windowed(queries, keys, values):
+        return ours(queries, keys, values, window=256)
+
+    theirs = nn.MultiheadAttention(C, H, batch_first=True, device=device, dtype=dtype)
+
+    def layer(queries, keys, values):
+        x = queries.transpose(1, 2).flatten(2)
+        barred = ~causal_mask(T, device=device)  # there, True = may not attend
+        return theirs(x, x, x, attn_mask=barred, is_causal=True, need_weights=False)[0]
 
     return {
-        "explicit": ours,
-        "fused": fused,
-        "nn.MultiheadAttention": lambda x: theirs(
-            x, x, x, attn_mask=barred, is_causal=True, need_weights=False
-        )[0],
-        "F.scaled_dot_product_attention alone": kernel_alone,
+        KERNEL: functools.partial(F.scaled_dot_product_attention, is_causal=True),
+        "explicit": explicit,
+        "in tiles of 256": ours,
+        "in tiles of 1024": wide,
+        "in tiles, window of 256": windowed,
+        "nn.MultiheadAttention, the layer": layer,
     }
 
 
 def bench_attention(device):
-    """Forward and backward of one causal layer."""
-    print(f"attention, forward and backward: B {B}, C {C}, H {H}, on {device}")
-    for T in (64, 256, 1024):
-        x = torch.randn(B, T, C).to(device).requires_grad_()
-        times = {
-            name: median_seconds(lambda run=run, x=x: run(x).sum().backward(), device)
-            for name, run in attention_layers(T, device).items()
-        }
-        for name, seconds in times.items():
-            ratio = seconds / times["nn.MultiheadAttention"]
-            print(f"  T {T:4}  {1000 * seconds:8.2f} ms  x {ratio:5.2f}  {name}")
+    """Seconds and memory, forward and backward, beside PyTorch's kernel."""
+    for dtype in (torch.float32, torch.bfloat16):
+        print(f"attention, forward and backward: B {B}, H {H}, D {D}", end=", ")
+        print(f"{str(dtype).removeprefix('torch.')}, on {device}")
+        for T in LENGTHS_OF_A_GPU if device.type == "cuda" else LENGTHS:
+            _bench_length(T, device, dtype)
+
+
+def _bench_length(T, device, dtype):
+    inputs = [
+        torch.randn(B, H, T, D, device=device, dtype=dtype, requires_grad=True)
+        for _ in range(3)
+    ]
+    runs, memory = {}, {}
+    for name, attend in ways_to_attend(T, device, dtype).items():
+        runs[name] = functools.partial(_forward_and_backward, attend, inputs)
+        try:
+            memory[name] = peak_bytes(runs[name], device)
+        except torch.OutOfMemoryError:
+            print(f"  T {T:6}  more memory than there is   {name}")
+            del runs[name]
+    seconds = seconds_in_rounds(runs, device)
+    for name, taken in seconds.items():
+        print(
+            f"  T {T:6} {1000 * statistics.median(taken):9.2f} ms "
+            f"{memory[name] / 1e6:9.1f} MB  {name}: "
+            f"{in_words(ratio(seconds, name, KERNEL))}"
+        )
+
+
+def _forward_and_backward(attend, inputs):
+    torch.autograd.grad(attend(*inputs).sum(), inputs, allow_unused=True)
 
 
 def bench_generation(device):
@@ -72,14 +95,14 @@ def bench_generation(device):
     model = TransformerLM(config).to(device).eval()
     prompt = torch.zeros(1, 1, dtype=torch.int64)
     new = config.context_length - 1
+    write = functools.partial(generate, model, prompt, new, temperature=0)
+    ways = {
+        "without cache": functools.partial(write, use_cache=False),
+        "with cache": functools.partial(write, use_cache=True),
+    }
     print(f"generation up to context {config.context_length}, on {device}")
-    speeds = {}
-    for use_cache in (False, True):
-        options = {"temperature": 0, "use_cache": use_cache}
-        seconds = median_seconds(
-            lambda options=options: generate(model, prompt, new, **options), device
-        )
-        speeds[use_cache] = new / seconds
-        name = "with" if use_cache else "without"
-        ratio = speeds[use_cache] / speeds[False]
-        print(f"  {speeds[use_cache]:8.0f} characters/s  x {ratio:5.2f}  {name} cache")
+    seconds = seconds_in_rounds(ways, device)
+    for name, taken in seconds.items():
+        speed = new / statistics.median(taken)
+        faster = in_words(ratio(seconds, "without cache", name))
+        print(f"  {speed:8.0f} characters/s  {name}: {faster}")
