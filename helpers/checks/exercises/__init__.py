@@ -47,6 +47,8 @@ NAMES = (
     "alibi_bias",
     "rms_norm",
     "grouped_query_attention",
+    "tiles_to_walk",
+    "merge_partial_results",
     "orthogonalise",
     "lead",
     "softmax_backward",
@@ -54,6 +56,8 @@ NAMES = (
     "layer_norm_backward",
     "cross_entropy_backward",
     "kv_cache_step",
+    "cache_bytes",
+    "read_pages",
 )
 EXERCISES: dict[str, Exercise] = {
     name: importlib.import_module(f"{__name__}.{name}").EXERCISE for name in NAMES

@@ -1,0 +1,125 @@
+"""Exercise of the page "A cache in pages": the bytes of a KV cache."""
+
+from helpers.checks.cases import Case, Mistake
+from helpers.checks.exercise import Exercise
+from helpers.checks.exercises.support.calling_for_numbers import call_for_number
+
+NAMES = ("tokens", "layers", "heads", "kv_heads", "d_model", "bytes_each")
+
+
+def _models():
+    sizes = {
+        "one token, one layer": (1, 1, 2, 1, 6, 4),
+        "keys for each head": (3, 2, 2, 2, 8, 2),
+        "four heads share two": (5, 3, 4, 2, 20, 2),
+        "all heads share one": (7, 2, 3, 1, 15, 4),
+        "six heads share three": (10, 5, 6, 3, 42, 1),
+        "Llama 3 8B, 8,192 tokens": (8192, 32, 32, 8, 4096, 2),
+        "GPT-3, 2,048 tokens": (2048, 96, 96, 96, 12_288, 2),
+    }
+    return [
+        Case(name, dict(zip(NAMES, one, strict=True))) for name, one in sizes.items()
+    ]
+
+
+def _right(tokens, layers, heads, kv_heads, d_model, bytes_each):
+    return 2 * tokens * layers * kv_heads * (d_model // heads) * bytes_each
+
+
+def _call(function, *arguments):
+    """A division makes a float of a whole number, which is no mistake here."""
+    value = call_for_number(function, *arguments)
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _times(change):
+    """The right count, times what a mistake brings in; exact where it divides."""
+
+    def counted(tokens, layers, heads, kv_heads, d_model, bytes_each):
+        sizes = (tokens, layers, heads, kv_heads, d_model, bytes_each)
+        up, down = change(*sizes)
+        return _right(*sizes) * up // down
+
+    return counted
+
+
+EXERCISE = Exercise(
+    name="cache_bytes",
+    stub="my_cache_bytes(tokens, layers, heads, kv_heads, d_model, bytes_each)",
+    asks=(
+        "a function of the number of tokens, of layers, of query heads, of heads of "
+        "keys and values, of the model's width and of a number's bytes that returns "
+        "the bytes of one text's KV cache."
+    ),
+    returns={"bytes": "a whole number"},
+    reference=_right,
+    cases=_models,
+    run=_call,
+    mistakes=(
+        Mistake(
+            "a cache of keys alone",
+            _times(lambda T, L, H, K, C, b: (1, 2)),
+            "Both keys and values are kept: twice as many numbers.",
+        ),
+        Mistake(
+            "a cache of queries, too",
+            _times(lambda T, L, H, K, C, b: (3, 2)),
+            "A query is used once, for its own token, and isn't kept.",
+        ),
+        Mistake(
+            "keys and values for each query head",
+            _times(lambda T, L, H, K, C, b: (H, K)),
+            "Only heads of keys and values are kept, kv_heads of them: the query heads "
+            "share these. Nor does a head become wider where there are fewer: D is "
+            "d_model divided by the number of query heads.",
+        ),
+        Mistake(
+            "the model's width for each head",
+            _times(lambda T, L, H, K, C, b: (H, 1)),
+            "One head is d_model / heads wide; all query heads together are d_model "
+            "wide.",
+        ),
+        Mistake(
+            "one head of keys",
+            _times(lambda T, L, H, K, C, b: (1, K)),
+            "Each of the kv_heads keeps keys and values of its own.",
+        ),
+        Mistake(
+            "one layer",
+            _times(lambda T, L, H, K, C, b: (1, L)),
+            "Every layer keeps keys and values of its own.",
+        ),
+        Mistake(
+            "one token",
+            _times(lambda T, L, H, K, C, b: (1, T)),
+            "That is what one token leaves behind. All of them are kept.",
+        ),
+        Mistake(
+            "a count of numbers",
+            _times(lambda T, L, H, K, C, b: (1, b)),
+            "You counted numbers. Each takes bytes_each bytes.",
+        ),
+        Mistake(
+            "a count of bits",
+            _times(lambda T, L, H, K, C, b: (8, 1)),
+            "bytes_each counts bytes; a byte has 8 bits.",
+        ),
+        Mistake(
+            "a table of weights",
+            _times(lambda T, L, H, K, C, b: (T, 1)),
+            "The cache keeps keys and values, one of each a token; the T x T weights "
+            "aren't kept.",
+        ),
+        Mistake(
+            "the group's size for the number of key heads",
+            _times(lambda T, L, H, K, C, b: (H, K * K)),
+            "heads // kv_heads says how many query heads share one. What is kept are "
+            "the kv_heads themselves.",
+        ),
+        Mistake(
+            "a cache for each key head of all other heads",
+            _times(lambda T, L, H, K, C, b: (K, 1)),
+            "kv_heads is a factor once.",
+        ),
+    ),
+)
