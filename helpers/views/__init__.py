@@ -18,6 +18,7 @@ from helpers.views.quiz import quiz
 from helpers.views.sampler import sampler
 from helpers.views.soft_lookup import soft_lookup
 from helpers.views.temperature_and_width import temperature_and_width
+from helpers.views.tile_walk import tile_walk
 from helpers.views.training_scrubber import training_scrubber
 from helpers.views.unfinished_story import unfinished_story
 from helpers.views.view import Table, View
@@ -45,6 +46,7 @@ __all__ = [
     "sampler",
     "soft_lookup",
     "temperature_and_width",
+    "tile_walk",
     "training_scrubber",
     "unfinished_story",
 ]

@@ -36,6 +36,14 @@ def dot_product():
     return views.dot_product(*vectors, names=HOSTILE[:2], columns=HOSTILE[3:5])
 
 
+def tile_walk():
+    generator = torch.Generator().manual_seed(4)
+    scores, values = torch.randn(
+        len(HOSTILE), len(HOSTILE) + 1, generator=generator
+    ).split([len(HOSTILE), 1], dim=1)
+    return views.tile_walk(scores, values[:, 0], names=HOSTILE)
+
+
 def clocks():
     generator = torch.Generator().manual_seed(5)
     return views.clocks(*torch.randn(2, 8, generator=generator), names=HOSTILE[:2])
@@ -207,6 +215,7 @@ SAMPLES = {
     "dot_product": dot_product,
     "query_explorer": query_explorer,
     "clocks": clocks,
+    "tile_walk": tile_walk,
     "orthogonaliser": orthogonaliser,
     "soft_lookup": soft_lookup,
     "dropout_sampler": dropout_sampler,
