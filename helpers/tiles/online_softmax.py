@@ -25,12 +25,12 @@ class Partial(NamedTuple):
 
     @property
     def context(self) -> Tensor:
-        """(..., T, D_v): the average of the values seen so far."""
+        """The average of the values seen so far, (..., T, D_v)."""
         return self.total / self.denominator
 
     @property
     def logs(self) -> Tensor:
-        """(..., T, 1): the logarithm of the sum of exp(score)."""
+        """The logarithm of the sum of exp(score), (..., T, 1)."""
         return self.largest + self.denominator.log()
 
 

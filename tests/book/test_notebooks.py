@@ -36,6 +36,7 @@ NUMBERED = [path for path in WRITTEN if path not in DRAFTS]
 # Pages beside the chapters, with predictions and exercises of their own.
 BESIDE = {
     CHAPTERS / "backward_by_hand.ipynb": "Backward, by hand",
+    CHAPTERS / "cache_in_pages.ipynb": "A cache in pages",
     CHAPTERS / "kv_cache.ipynb": "The KV cache",
     CHAPTERS / "muon.ipynb": "Muon: as far in every direction",
     CHAPTERS / "two_core_minute.ipynb": "The two-core minute",

@@ -64,7 +64,8 @@ def test_the_chapters_are_those_of_the_book():
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
     files = [chapter["file"] for part in toc["parts"] for chapter in part["chapters"]]
     chapters = [file for file in files if (ROOT / f"{file}.ipynb").is_file()]
-    listed = re.findall(r"^\| \[.*?\]\((.*?)\.ipynb\)", README, re.MULTILINE)
+    cells = "".join(re.findall(r"^\| (\[.*?) \|", README, re.MULTILINE))
+    listed = re.findall(r"\]\(([^)]*)\.ipynb\)", cells)
     assert listed == chapters
 
 
