@@ -30,7 +30,7 @@ class PageStore:
         ValueError: a model that isn't a TransformerLM or has a window; sizes that
             aren't whole numbers of at least 1.
 
-    Source: Kwon et al. 2023, section 4. Built by hand in chapter 14.
+    Source: Kwon et al. 2023, section 4. The page "A cache in pages" uses it.
     """
 
     def __init__(self, model: nn.Module, pages: int, page_size: int) -> None:
