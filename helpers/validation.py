@@ -326,6 +326,15 @@ def require_window_sizes(
     require_window(window, sinks)
 
 
+def require_start(start: int, *, has_cache: bool) -> None:
+    """The place of a first character; where there is a cache, it says that."""
+    whole = isinstance(start, numbers.Integral) and not isinstance(start, bool)
+    if not whole or start < 0:
+        raise ValueError(f"start must be an integer of at least 0, got {start!r}")
+    if start and has_cache:
+        raise ValueError(f"a cache says where ids start: got start {start} and a cache")
+
+
 def require_lengths(lengths: Sequence[int] | Tensor, S: int, **_: object) -> None:
     """Whole numbers from 1 to S."""
     require_integers(S=S)

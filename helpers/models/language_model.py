@@ -191,7 +191,12 @@ class TransformerLM(nn.Module):
         return KVCache(self)
 
     def forward(
-        self, ids: Tensor, *, return_weights: bool = False, cache: KVCache | None = None
+        self,
+        ids: Tensor,
+        *,
+        return_weights: bool = False,
+        cache: KVCache | None = None,
+        start: int = 0,
     ) -> Tensor | tuple[Tensor, list[Tensor]]:
         """Predict the character behind each one of ``ids``.
 
@@ -200,6 +205,8 @@ class TransformerLM(nn.Module):
             return_weights: also return the attention weights of each layer.
             cache: a KVCache of this model; ``ids`` continue what it has read, and are
                 kept in it.
+            start: the place of the first of ``ids``, where other processes read what
+                stands before them (``helpers.parallel.ring``). A cache knows it.
 
         Returns:
             logits: (B, T, vocab_size); with ``return_weights`` the pair of logits and a
@@ -208,11 +215,13 @@ class TransformerLM(nn.Module):
 
         Raises:
             ValueError: ids of another dtype, shape or device, out of range, too many;
-                a cache that is something else, another model's, or of other texts.
+                a cache that is something else, another model's, or of other texts; a
+                start below 0, or beside a cache.
         """
         if cache is not None and not isinstance(cache, KVCache):
             raise ValueError(f"cache must be a KVCache, got {type(cache).__name__}")
-        start = 0 if cache is None else cache.length
+        validation.require_start(start, has_cache=cache is not None)
+        start = start if cache is None else cache.length
         _require_model_input(self, ids, start)
         if cache is not None:
             cache.require_fit(self, ids)

@@ -68,3 +68,23 @@ def see_more(seen: Partial, scores: Tensor, values: Tensor) -> Partial:
         seen.denominator * shrink + exponentials.sum(dim=-1, keepdim=True),
         largest,
     )
+
+
+def merge(
+    context: Tensor, logs: Tensor, other_context: Tensor, other_logs: Tensor
+) -> tuple[Tensor, Tensor]:
+    """What queries find in two parts of the keys together.
+
+    Args:
+        context: (..., T, D_v), the average of one part's values.
+        logs: (..., T, 1), the logarithm of that part's sum of exp(score).
+        other_context: (..., T, D_v), of the other part.
+        other_logs: (..., T, 1)
+
+    Returns:
+        context: (..., T, D_v)
+        logs: (..., T, 1)
+    """
+    both = torch.logaddexp(logs, other_logs)
+    shares = (logs - both).exp(), (other_logs - both).exp()
+    return shares[0] * context + shares[1] * other_context, both

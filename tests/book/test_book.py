@@ -109,9 +109,12 @@ def test_a_book_without_an_address_has_no_button_that_leads_nowhere(site, page):
     assert [link for link in links if link.startswith(services)] == []
 
 
+ROOMS = ["tiles", "models", "text", "parallel", "training", "notebook", "recorded"]
+
+
 def test_the_api_page_documents_every_public_name(site):
     identifiers = {attrs.get("id") for _, attrs in elements(site, "chapters/api")}
-    rooms = ("", "tiles/", "models/", "text/", "training/", "notebook/", "recorded/")
+    rooms = ("", *(f"{room}/" for room in ROOMS))
     paths = [path for room in rooms for path in ROOT.glob(f"helpers/{room}[a-z]*.py")]
     names = {".".join(path.relative_to(ROOT).with_suffix("").parts) for path in paths}
     for name in sorted(names - {"helpers.validation"}):

@@ -488,6 +488,23 @@ def test_bad_ids_are_named(name, ids, message):
         make(name)(ids)
 
 
+def test_a_part_of_a_text_can_begin_at_its_place():
+    model, ids = make(), some_ids(B, CONTEXT)
+    model.blocks = torch.nn.ModuleList()  # nothing but embeddings and the head
+    whole = model(ids)
+    torch.testing.assert_close(model(ids[:, 3:], start=3), whole[:, 3:])
+    for start, message in (
+        (-1, "start must be an integer of at least 0, got -1"),
+        (1.0, r"start .*got 1\.0"),
+        (True, r"start .*True"),
+        (7, "T = 9"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            model(ids, start=start)
+    with pytest.raises(ValueError, match="got start 2 and a cache"):
+        model(ids, cache=model.new_cache(), start=2)
+
+
 NOT_SIZES = (0, -1, 2.0, True, "3", None, (4,))
 BAD_OPTIONS = {
     **dict.fromkeys([*SIZES, "mlp_ratio"], NOT_SIZES),

@@ -1,0 +1,1 @@
+"""The same computations on several processes, by hand and by PyTorch."""

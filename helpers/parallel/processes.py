@@ -1,0 +1,138 @@
+"""Run a function in several processes that can talk to each other.
+
+PyTorch starts and watches the processes, as ``torchrun`` does; here they are started
+from a notebook or a test, and end with the call.
+"""
+
+import contextlib
+import datetime
+import io
+import logging
+import uuid
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
+from torch.distributed.launcher.api import LaunchConfig, elastic_launch
+
+from helpers import validation
+
+THIS_MACHINE = "127.0.0.1"
+# What PyTorch's launcher logs of a failure is said by the error that is raised.
+LOGS = ("torch.distributed.elastic", "torch.multiprocessing")
+
+
+class ProcessError(RuntimeError):
+    """A process that failed, and why; the others were ended."""
+
+
+def run(
+    function: Callable[..., Any],
+    processes: int,
+    *args: Any,
+    backend: str = "gloo",
+    seconds: float = 60.0,
+) -> list[Any]:
+    """Call a function in several processes at once.
+
+    In each of them, ``torch.distributed`` is ready: ``get_rank`` says which one it is.
+    A process computes with one thread, so that two fit on two cores.
+
+    Args:
+        function: one that other processes can import: it stands in a file, at the top.
+            In a notebook, write it with ``%%writefile`` and import it. In a script, the
+            call stands below ``if __name__ == "__main__":``.
+        processes: how many.
+        args: what each call gets.
+        backend: "gloo" for CPUs, "nccl" for GPUs.
+        seconds: how long one process may wait for another.
+
+    Returns:
+        results: what each call returned, in the order of the ranks: numbers, texts and
+            tensors, also in lists, tuples and dicts.
+
+    Raises:
+        ValueError: a function that other processes can't import, or a number of
+            processes below 1.
+        ProcessError: a call that raised, with its traceback, or a process that was
+            killed; the message names the rank.
+        RuntimeError: this PyTorch can't talk to other processes.
+    """
+    validation.require_integers(processes=processes)
+    _require_importable(function)
+    if not dist.is_available() or not dist.is_backend_available(backend):
+        raise RuntimeError(f"this PyTorch has no torch.distributed with {backend}")
+    config = LaunchConfig(
+        min_nodes=1,
+        max_nodes=1,
+        nproc_per_node=processes,
+        run_id=str(uuid.uuid4()),
+        rdzv_backend="c10d",
+        rdzv_endpoint=f"{THIS_MACHINE}:0",
+        local_addr=THIS_MACHINE,
+        max_restarts=0,
+        monitor_interval=0.05,
+    )
+    try:
+        with _without_logs():
+            found = elastic_launch(config, _work)(function, backend, seconds, *args)
+    except ChildFailedError as error:
+        raise ProcessError(_in_words(error)) from None
+    return [_unpacked(found[rank]) for rank in range(processes)]
+
+
+def _work(
+    function: Callable[..., Any], backend: str, seconds: float, *args: Any
+) -> bytes:
+    """What one process does: its packed result, which outlives the process."""
+    torch.set_num_threads(1)
+    timeout = datetime.timedelta(seconds=seconds)
+    dist.init_process_group(backend, timeout=timeout)
+    try:
+        result = function(*args)
+    finally:
+        dist.destroy_process_group()
+    packed = io.BytesIO()
+    torch.save(result, packed)
+    return packed.getvalue()
+
+
+def _unpacked(packed: bytes) -> Any:
+    return torch.load(io.BytesIO(packed), map_location="cpu", weights_only=True)
+
+
+def _require_importable(function: Callable[..., Any]) -> None:
+    module = getattr(function, "__module__", None)
+    name = getattr(function, "__qualname__", repr(function))
+    if module in (None, "__main__") or "<" in name:
+        raise ValueError(
+            f"other processes can't import {name}: they know what stands in files, at "
+            "the top. Put the function into a file (in a notebook with %%writefile), "
+            "import it from there, and call run with that"
+        )
+
+
+def _in_words(error: ChildFailedError) -> str:
+    rank, failure = error.get_first_failure()
+    name = failure.signal_name()
+    if failure.exitcode < 0:
+        return f"process {rank} was ended by {name}; the others were ended, too"
+    message = failure.message
+    if isinstance(message, dict):
+        trace = message.get("extraInfo", {}).get("py_callstack", "")
+        message = f"{message.get('message', '')}\n{trace}"
+    return f"process {rank} failed, and the others were ended: {message}"
+
+
+@contextlib.contextmanager
+def _without_logs() -> Iterator[None]:
+    levels = {name: logging.getLogger(name).level for name in LOGS}
+    for name in LOGS:
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        for name, level in levels.items():
+            logging.getLogger(name).setLevel(level)

@@ -1,0 +1,134 @@
+"""helpers.parallel: what several processes compute is what one computes."""
+
+import sys
+
+import pytest
+import torch
+
+from helpers.parallel.processes import ProcessError, run
+from helpers.parallel.traffic import bytes_sent
+from tests.samples import in_processes
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not torch.distributed.is_available() or sys.platform == "win32",
+        reason="no gloo here",
+    ),
+]
+TOLERANCES = {"torch.float64": 1e-12, "torch.float32": 1e-5}
+
+
+def require_equal(pairs, tolerance=1e-12):
+    for one, other in pairs:
+        torch.testing.assert_close(one, other, rtol=0, atol=tolerance)
+        assert one.abs().max() > 0
+
+
+# --- processes ------------------------------------------------------------------------
+
+
+def test_each_process_is_called_and_answers_in_order():
+    found = run(in_processes.meet, 3, 10)
+    assert [one["rank"] for one in found] == [0, 1, 2]
+    assert [one["sum"].item() for one in found] == [33, 33, 33]
+    assert {one["threads"] for one in found} == {1}
+
+
+def test_a_process_that_raises_is_named_with_its_traceback():
+    message = r"(?s)process 1 failed.*knows no such name.*in fail"
+    with pytest.raises(ProcessError, match=message):
+        run(in_processes.fail, 2)
+
+
+def test_a_process_that_is_killed_is_named():
+    with pytest.raises(ProcessError, match="process 1 was ended by SIGKILL"):
+        run(in_processes.die, 2)
+
+
+def test_what_other_processes_cannot_import_is_refused():
+    def inside():
+        pass
+
+    for function in (inside, lambda: None):
+        with pytest.raises(ValueError, match=r"can't import.*%%writefile"):
+            run(function, 2)
+    with pytest.raises(ValueError, match=r"processes .*0"):
+        run(in_processes.meet, 0, 1)
+
+
+# --- data parallel --------------------------------------------------------------------
+
+
+def test_gradients_are_those_of_one_process():
+    for process in run(in_processes.train_in_all_ways, 2):
+        for dtype, found in process.items():
+            alone = found["alone"]
+            for way in ("by hand", "DDP", "FSDP"):
+                pairs = [(alone["loss"], found[way]["loss"])]
+                names = alone["gradients"]
+                pairs += [(names[one], found[way]["gradients"][one]) for one in names]
+                require_equal(pairs, TOLERANCES[dtype])
+            size = sum(one.nbytes for one in alone["gradients"].values())
+            for way in ("by hand", "DDP"):  # and 8 bytes for the count of targets
+                assert found[way]["payload"]["all_reduce"] == size + 8
+            assert "broadcast" not in found["DDP"]["payload"]
+            kinds = found["FSDP"]["payload"]
+            # Blocks are gathered twice, forward and backward; the rest stays.
+            assert size < kinds["all_gather"] < 2 * size
+            assert kinds["reduce_scatter"] == size
+            assert alone["payload"] == {}
+
+
+# --- ring -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("processes", [1, 2, 3])
+def test_a_ring_finds_what_one_process_finds(processes):
+    for rings, refused in run(in_processes.rings_beside_whole, processes, 12):
+        assert refused == "queries and keys must be of the same positions, got 4 and 6"
+        for found in rings:
+            require_equal(found["pairs"])
+            part = 2 * 3 * 12 * 4 * 8 // processes  # bytes of keys or of values
+            # Two tensors forward and four backward, once round each.
+            expected = {"send": 6 * part * processes} if processes > 1 else {}
+            assert found["payload"] == expected
+
+
+# --- tensor parallel ------------------------------------------------------------------
+
+
+def test_what_is_spread_over_processes_is_what_was_whole():
+    options = [
+        {},
+        {"num_kv_heads": 2, "qkv_bias": True, "qk_norm": True},
+        {"num_kv_heads": 2, "activation": "swiglu", "mlp_ratio": 3, "norm": "rms"},
+    ]
+    for found in run(in_processes.spread_all, 2, options):
+        for one in found["by hand"]:
+            require_equal(one["pairs"].values())
+            assert one["calls"]["all_reduce"] >= 4  # two forward, two backward
+        assert len(found["by PyTorch"]) == 2
+        for pairs in found["by PyTorch"]:
+            require_equal(pairs.values())
+        assert found["refused"] == [
+            "2 processes can't share num_heads = 3 equally",
+            "block must have an MLP and no dropout",
+            "3 features can't be shared by 2 processes",
+            "batch must have a row for each of 2 processes, got 1",
+        ]
+
+
+# --- traffic --------------------------------------------------------------------------
+
+
+def test_bytes_are_those_of_a_ring():
+    assert bytes_sent("all_reduce", 1000, 4) == 1500
+    assert bytes_sent("all_gather", 1000, 4) == 750
+    assert bytes_sent("reduce_scatter", 1000, 5) == 800
+    assert bytes_sent("send", 1000, 2) == 1000
+    assert bytes_sent("all_reduce", 1000, 1) == 0
+    with pytest.raises(ValueError, match=r"kind must be one of all_reduce, .*'gather'"):
+        bytes_sent("gather", 1, 2)
+    with pytest.raises(ValueError, match="processes must be at least 1, got 0"):
+        bytes_sent("send", 1, 0)
