@@ -177,6 +177,9 @@ def mask_between(
     Returns:
         mask: (T, S) boolean, True = may attend. A query that stands before all keys
             has a row that may attend to nothing.
+
+    Source: Beltagy, Peters and Cohan 2020, section 3.1 (windows); Xiao et al. 2024,
+    section 3.2 (sinks).
     """
     distances = query_positions[:, None] - key_positions  # (T, S)
     mask = distances >= 0

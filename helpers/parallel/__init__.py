@@ -1,1 +1,1 @@
-"""The same computations on several processes, by hand and by PyTorch."""
+"""One model on several processes, by hand and beside PyTorch's own engine."""

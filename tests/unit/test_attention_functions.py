@@ -317,6 +317,6 @@ def test_every_public_name_is_documented_with_its_source():
         if not name.startswith("_")
         and getattr(value, "__module__", "") == attention.__name__
     ]
-    assert len(names) == 13
+    assert len(names) == 15
     for name in names:
         assert "Source: " in getattr(attention, name).__doc__

@@ -58,8 +58,8 @@ def test_weights_are_asked_for_by_keyword_only(name):
 
 @pytest.mark.parametrize("name", ALL)
 def test_what_comes_in_is_checked_once(monkeypatch, name):
-    spy = mock.Mock(wraps=validation.require_float)
-    monkeypatch.setattr(validation, "require_float", spy)
+    spy = mock.Mock(wraps=validation.require_tokens)
+    monkeypatch.setattr(validation, "require_tokens", spy)
     make_modules()[name](tokens(), return_weights=True)
     assert spy.call_count == (H if name == "wrapper" else 1)
 

@@ -207,7 +207,7 @@ def rewrite(path, change):
         (lambda w, m, c: m.update(config="[1]"), r"must be an object, got \[1\]"),
         (lambda w, m, c: m.update(config="[" * 10**5), "is broken: .*recursion"),
         (lambda w, m, c: c.pop("num_heads"), "its config must have num_heads"),
-        (lambda w, m, c: c.update(window=3), "unknown option, window 3"),
+        (lambda w, m, c: c.update(rank=3), "unknown option, rank 3"),
         (lambda w, m, c: c.update(norm="batch"), "norm must be one of .* got 'batch'"),
         (lambda w, m, c: c.update(num_heads=5), "num_heads must divide d_model"),
         (lambda w, m, c: c.update(d_model=24.0), "d_model must be an int.* got 24.0"),
