@@ -1,1 +1,1 @@
-"""One model on several processes, by hand and beside PyTorch's own engine."""
+"""The same computations on several processes, by hand and by PyTorch."""
