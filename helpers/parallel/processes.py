@@ -90,10 +90,10 @@ def _work(
     torch.set_num_threads(1)
     timeout = datetime.timedelta(seconds=seconds)
     dist.init_process_group(backend, timeout=timeout)
-    try:
-        result = function(*args)
-    finally:
-        dist.destroy_process_group()
+    result = function(*args)
+    # A call that raises leaves the others connected until its error is written, so that
+    # theirs, which follow from it, come later.
+    dist.destroy_process_group()
     packed = io.BytesIO()
     torch.save(result, packed)
     return packed.getvalue()
