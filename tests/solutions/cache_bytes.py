@@ -59,8 +59,9 @@ def for_one_token(tokens, layers, heads, kv_heads, d_model, bytes_each):
     return 2 * layers * kv_heads * (d_model // heads) * bytes_each
 
 
-RIGHT = [one_product, step_by_step, by_sum, by_prod, as_a_float]
+RIGHT = [one_product, step_by_step, by_sum, by_prod]
 WRONG = [
+    (as_a_float, "a width that is divided with /"),
     (no_values, "a cache of keys alone"),
     (no_sharing, "keys and values for each query head"),
     (too_wide, "the model's width for each head"),

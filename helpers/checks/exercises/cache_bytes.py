@@ -1,5 +1,9 @@
 """Exercise of the page "A cache in pages": the bytes of a KV cache."""
 
+import math
+
+import torch
+
 from helpers.checks.cases import Case, Mistake
 from helpers.checks.exercise import Exercise
 from helpers.checks.exercises.support.calling_for_numbers import call_for_number
@@ -16,20 +20,19 @@ def _models():
         "six heads share three": (10, 5, 6, 3, 42, 1),
         "Llama 3 8B, 8,192 tokens": (8192, 32, 32, 8, 4096, 2),
         "GPT-3, 2,048 tokens": (2048, 96, 96, 96, 12_288, 2),
+        "more than float32 can count": (4099, 33, 6, 3, 4098, 2),
     }
     return [
         Case(name, dict(zip(NAMES, one, strict=True))) for name, one in sizes.items()
     ]
 
 
-def _right(tokens, layers, heads, kv_heads, d_model, bytes_each):
-    return 2 * tokens * layers * kv_heads * (d_model // heads) * bytes_each
+def _right(*sizes):
+    return math.prod(_factors(*sizes))
 
 
-def _call(function, *arguments):
-    """A division makes a float of a whole number, which is no mistake here."""
-    value = call_for_number(function, *arguments)
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+def _factors(tokens, layers, heads, kv_heads, d_model, bytes_each):
+    return 2, tokens, layers, kv_heads, d_model // heads, bytes_each
 
 
 def _times(change):
@@ -54,8 +57,22 @@ EXERCISE = Exercise(
     returns={"bytes": "a whole number"},
     reference=_right,
     cases=_models,
-    run=_call,
+    run=call_for_number,
     mistakes=(
+        Mistake(
+            "a product in float32",
+            lambda *sizes: int(
+                math.prod(torch.tensor(_factors(*sizes), dtype=torch.float32))
+            ),
+            "float32 has 24 bits: from 16,777,216 on it rounds whole numbers. Multiply "
+            "Python's whole numbers, which never do.",
+        ),
+        Mistake(
+            "a width that is divided with /",
+            lambda T, L, H, K, C, b: 2 * T * L * K * (C / H) * b,
+            "The number is right, but / makes a float of it, and floats round large "
+            "numbers. // divides whole numbers.",
+        ),
         Mistake(
             "a cache of keys alone",
             _times(lambda T, L, H, K, C, b: (1, 2)),
@@ -72,6 +89,11 @@ EXERCISE = Exercise(
             "Only heads of keys and values are kept, kv_heads of them: the query heads "
             "share these. Nor does a head become wider where there are fewer: D is "
             "d_model divided by the number of query heads.",
+        ),
+        Mistake(
+            "keys shared, and values for each query head",
+            _times(lambda T, L, H, K, C, b: (K + H, 2 * K)),
+            "Query heads that share keys share the values, too: kv_heads of both.",
         ),
         Mistake(
             "the model's width for each head",

@@ -18,19 +18,16 @@ def _stores():
         "one position in a page": (3, 4, 2, [2], 1),
         "a shared page beside another": (8, 4, 5, [0, 6, 3], 10),
         "nothing was read yet": (2, 3, 2, [1], 0),
+        "an entry of zeros": (4, 2, 2, [1, 2], 4),
     }
+    stores = {
+        name: torch.randn(count, size, D, generator=generator).round(decimals=1)
+        for name, (count, size, D, _, _) in sizes.items()
+    }
+    stores["an entry of zeros"][2, 0] = 0
     return [
-        Case(
-            name,
-            {
-                "store": torch.randn(count, size, D, generator=generator).round(
-                    decimals=1
-                ),
-                "pages": pages,
-                "length": length,
-            },
-        )
-        for name, (count, size, D, pages, length) in sizes.items()
+        Case(name, {"store": stores[name], "pages": pages, "length": length})
+        for name, (_, _, _, pages, length) in sizes.items()
     ]
 
 
@@ -52,6 +49,10 @@ def _mixed(found):
 
 def _by_features(found):
     return found.permute(2, 0, 1).reshape(-1, found.shape[-1])
+
+
+def _nonzero(rows):
+    return rows[(rows != 0).any(dim=1)]
 
 
 def _whole_pages_of(length, size):
@@ -166,6 +167,12 @@ EXERCISE = Exercise(
             "the newest entry first",
             lambda store, pages, length: _read(store, pages, length).flip(0),
             "The oldest entry comes first.",
+        ),
+        Mistake(
+            "entries of zeros left out",
+            lambda store, pages, length: _nonzero(_read(store, pages, length)),
+            "A key or a value may well be zero. Only `length` says how many entries "
+            "the text has.",
         ),
         Mistake(
             "entries still in pages",

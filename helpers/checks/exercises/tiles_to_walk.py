@@ -20,6 +20,7 @@ def _tables():
         "a window wider than the text": (5, 2, 50),
         "a short window in wide tiles": (40, 10, 3),
         "many tiles": (100, 8, 30),
+        "more tiles than a byte can count": (60, 2, 40),
     }
     return [
         Case(name, dict(zip(("T", "tile", "window"), one, strict=True)))
