@@ -20,10 +20,12 @@ from tqdm import tqdm
 
 from helpers.models.switches import eval_mode
 from helpers.notebook.device import choose_device, seed_everything
+from helpers.parallel.shards import whole
 from helpers.text.batches import Documents, Windows
 from helpers.training import checkpoint
 from helpers.training.config import TrainConfig
 from helpers.training.optimizers import learning_rate_at, make_optimizers
+from helpers.training.team import Team, gather, load_whole_state, whole_state
 
 __all__ = ["Row", "TrainConfig", "TrainResult", "bits", "evaluate", "train"]
 
@@ -106,13 +108,7 @@ def evaluate(
         ValueError: a batch size below 1, or text that doesn't fit the model.
     """
     _require_fit("data", data, model)
-    device = next(model.parameters()).device
-    total, count = 0.0, 0
-    with eval_mode(model), torch.no_grad():
-        for inputs, targets in data.all(batch_size):
-            total += _loss(model, inputs, targets, device, reduction="sum").item()
-            count += int((targets >= 0).sum())
-    return total / count
+    return _mean_loss(Team(model), data, batch_size)
 
 
 def train(
@@ -126,12 +122,19 @@ def train(
     device: torch.device | str | None = None,
     progress: bool | None = None,
     after_step: AfterStep | None = None,
+    log: Callable[[Row], object] | None = None,
+    spread: str | None = None,
 ) -> TrainResult:
     """Train a model, from its last checkpoint where there is one.
 
     A run that was killed and resumed ends with the weights it would have had; on the
     CPU they are the same to the last bit. The random numbers of Python, NumPy and
     PyTorch are seeded for the run and are put back afterwards.
+
+    Several processes train one model where all of them call this with the same
+    arguments and a ``spread``. Each takes some rows of each batch; the losses are those
+    of one process, but for rounding, and for dropout, which each draws on its own. A
+    checkpoint holds the whole state, and any number of processes can go on from it.
 
     Args:
         model: an ``nn.Module`` that maps ids (B, T) to logits (B, T, vocab_size) and
@@ -149,14 +152,20 @@ def train(
             sees it: in a terminal or a notebook, unless the environment variable
             BOOK_STATIC is set.
         after_step: called as ``after_step(step, model)`` with the model in eval mode,
-            after each step, and with 0 before the first.
+            after each step, and with 0 before the first; in every process.
+        log: called with each step's ``Row``, in the first process alone.
+        spread: None where this process trains alone. "ddp": each process has the whole
+            model (DistributedDataParallel). "fsdp": each keeps a part of all weights,
+            gradients and means, and of a transformer it gathers one block at a time
+            (``fully_shard``).
 
     Returns:
         result: a ``TrainResult``.
 
     Raises:
         ValueError: text that doesn't fit the model or the config, a checkpoint of
-            another model, config or text, or checkpoints there with ``resume=False``.
+            another model, config or text, checkpoints there with ``resume=False``, a
+            ``spread`` without other processes, or more processes than a batch has rows.
         FloatingPointError: a loss, gradient or weight that isn't finite; the message
             names the step and the last good checkpoint.
     """
@@ -171,12 +180,19 @@ def train(
     model.to(device)
     if progress is None:
         progress = _is_watched() and not os.environ.get("BOOK_STATIC")
-    with _seeded(config.seed, device):
-        run = _Run(model, data, config, device, held_out, checkpoint_dir, after_step)
+    team = gather(model, spread)
+    if config.batch_size < team.processes:
+        raise ValueError(
+            f"config.batch_size must be at least the number of processes, "
+            f"{team.processes}, got {config.batch_size}"
+        )
+    with _seeded(config.seed + team.rank, device):
+        run = _Run(team, data, config, device, held_out, checkpoint_dir, after_step)
         resumed_from = run.resume(resume)
         if not resumed_from:
             run.report()
-        run.finish(progress)
+        run.finish(progress and team.rank == 0, log if team.rank == 0 else None)
+        team.give_back()
     model.eval()
     return TrainResult(tuple(run.history), resumed_from)
 
@@ -191,7 +207,7 @@ class _Run:
 
     def __init__(
         self,
-        model: nn.Module,
+        team: Team,
         data: Windows | Documents,
         config: TrainConfig,
         device: torch.device,
@@ -199,10 +215,10 @@ class _Run:
         directory: Path | str | None,
         after_step: AfterStep | None,
     ) -> None:
-        self.model, self.data, self.config, self.device = model, data, config, device
+        self.team, self.data, self.config, self.device = team, data, config, device
         self.held_out, self.directory = held_out, directory
         self.after_step = after_step
-        self.optimizers = make_optimizers(model, config)
+        self.optimizers = make_optimizers(team.module, config)
         self.generator = torch.Generator().manual_seed(config.seed)
         self.history: list[Row] = []
         self.saved: Path | None = None
@@ -216,7 +232,7 @@ class _Run:
     def step(self) -> int:
         return len(self.history)
 
-    def finish(self, progress: bool) -> None:
+    def finish(self, progress: bool, log: Callable[[Row], object] | None) -> None:
         """All steps that are left, with what is due after each."""
         steps = self.config.steps
         with tqdm(total=steps, initial=self.step, disable=not progress) as bar:
@@ -228,6 +244,8 @@ class _Run:
                     self.evaluate()
                 if self._due(self.config.checkpoint_every):
                     self.save()
+                if log is not None:
+                    log(self.history[-1])
                 self.report()
 
     def _due(self, every: int | None) -> bool:
@@ -238,18 +256,23 @@ class _Run:
         """One step: a batch, its gradient, an update."""
         started = time.perf_counter()
         before = self.history[-1].seconds if self.history else 0.0
-        self.model.train()
+        module = self.team.module
+        module.train()
+        # Not the module's: behind a forward pass, a sharded one may show its gathered
+        # weights, and the gradients of its parts would stay and add up.
+        for optimizer in self.optimizers:
+            optimizer.zero_grad(set_to_none=True)
         self._set_learning_rates()
         inputs, targets = self._batch()
         kind = self.device.type
         with torch.autocast(kind, dtype=torch.bfloat16, enabled=self.bfloat16):
-            loss = _loss(self.model, inputs, targets, self.device)
-        self.model.zero_grad(set_to_none=True)
+            loss = self._batch_loss(inputs, targets)
         loss.backward()
         longest = self.config.gradient_clip or math.inf
-        length = nn.utils.clip_grad_norm_(self.model.parameters(), longest)
+        length = whole(nn.utils.clip_grad_norm_(module.parameters(), longest))
         # One transfer for both numbers: each makes the processor wait for the device.
         loss, length = torch.stack((loss.detach(), length)).tolist()
+        loss = self.team.totals(loss)[0] / self.team.processes
         self._require_finite("loss", loss, self.step + 1)
         self._require_finite("length of the gradient", length, self.step + 1)
         for optimizer in self.optimizers:
@@ -263,6 +286,17 @@ class _Run:
             half = max(1, data.context_length // 2)
             return data.batch(2 * size, self.generator, context_length=half)
         return data.batch(size, self.generator)
+
+    def _batch_loss(self, inputs: Tensor, targets: Tensor) -> Tensor:
+        """The mean over a batch, or this process's part of it."""
+        team = self.team
+        if team.processes == 1:
+            return _loss(team.called, inputs, targets, self.device)
+        # Rows may have different numbers of targets, so that a mean of the processes'
+        # means wouldn't be the mean. All have drawn the same batch, and can count it.
+        share = team.processes / int((targets >= 0).sum())
+        own = team.share(inputs, targets)
+        return _loss(team.called, *own, self.device, reduction="sum") * share
 
     def _set_learning_rates(self) -> None:
         rate = learning_rate_at(self.config, self.step + 1)
@@ -284,33 +318,39 @@ class _Run:
     def evaluate(self) -> None:
         """Note the held-out loss in this step's row, where there is such text."""
         if self.held_out is not None:
-            nats = evaluate(self.model, self.held_out)
+            nats = _mean_loss(self.team, self.held_out)
             self.history[-1] = self.history[-1]._replace(held_out=nats)
 
     def report(self) -> None:
         """Tell who asked to be told after each step."""
         if self.after_step is not None:
-            with eval_mode(self.model):
-                self.after_step(self.step, self.model)
+            with eval_mode(self.team.module):
+                self.after_step(self.step, self.team.module)
 
     def save(self) -> None:
         """Write a checkpoint, where there is a folder for it."""
         if self.directory is None:
             return
-        largest = max(p.detach().abs().max().item() for p in self.model.parameters())
+        weights = self.team.weights()
+        trained = dict(self.team.module.named_parameters())
+        largest = max(weights[name].detach().abs().max().item() for name in trained)
         self._require_finite("largest weight after the update", largest, self.step)
+        randoms = self.team.everyones(checkpoint.random_states(self.device))
         state = self._identity() | {
-            "optimizers": [optimizer.state_dict() for optimizer in self.optimizers],
+            "optimizers": [whole_state(optimizer) for optimizer in self.optimizers],
             "batches": self.generator.get_state(),
-            "random": checkpoint.random_states(self.device),
+            "random": randoms[0],
+            "others": randoms[1:],
             "history": [tuple(row) for row in self.history],
         }
-        weights = self.model.state_dict()
-        self.saved = checkpoint.save(self.directory, self.step, weights, state)
+        if self.team.rank == 0:
+            path = checkpoint.save(self.directory, self.step, weights, state)
+            self.saved = path
+        self.saved = self.team.first(self.saved)
 
     def resume(self, wanted: bool) -> int:
         """Go on from the last checkpoint; returns its step, 0 where there is none."""
-        found = None if self.directory is None else checkpoint.latest(self.directory)
+        found = self._found()
         if found is None:
             return 0
         if not wanted:
@@ -319,15 +359,26 @@ class _Run:
                 f"{found.path}; delete the folder or name another"
             )
         _require_same_run(found, self._identity())
-        checkpoint.load_weights(self.model, found)
+        checkpoint.load_weights(self.team.model, found)
+        self.team.take_over()
         state = found.state
         for optimizer, saved in zip(self.optimizers, state["optimizers"], strict=True):
-            optimizer.load_state_dict(saved)
+            load_whole_state(optimizer, saved)
         self.generator.set_state(state["batches"])
-        checkpoint.set_random_states(state["random"], self.device)
+        randoms = [state["random"], *state.get("others", [])]
+        if self.team.rank < len(randoms):  # others go on from their seeds
+            checkpoint.set_random_states(randoms[self.team.rank], self.device)
         self.history = [Row(*row) for row in state["history"]]
         self.saved = found.path
         return self.step
+
+    def _found(self) -> checkpoint.Checkpoint | None:
+        """The last checkpoint, the same in all processes."""
+        if self.directory is None:
+            return None
+        found = checkpoint.latest(self.directory) if self.team.rank == 0 else None
+        path = self.team.first(found and found.path)
+        return checkpoint.load(path) if found is None and path else found
 
     def _identity(self) -> dict[str, Any]:
         """What a checkpoint must share with a run that goes on from it."""
@@ -335,7 +386,11 @@ class _Run:
         # How often to look doesn't change where the run goes.
         del config["evaluate_every"], config["checkpoint_every"]
         data = getattr(self.data, "fingerprint", type(self.data).__name__)
-        return {"config": config, "model": _plain_settings(self.model), "data": data}
+        return {
+            "config": config,
+            "model": _plain_settings(self.team.model),
+            "data": data,
+        }
 
 
 def _plain_settings(model: nn.Module) -> dict[str, bool | int | float | str]:
@@ -376,16 +431,30 @@ def _loss(
     device: torch.device,
     reduction: str = "mean",
 ) -> Tensor:
-    """Cross-entropy in float32; targets of -100 are left out."""
-    logits = model(inputs.to(device)).flatten(0, 1).float()
+    """Cross-entropy in at least float32; targets of -100 are left out."""
+    logits = model(inputs.to(device)).flatten(0, 1)
+    logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
     return F.cross_entropy(logits, targets.to(device).flatten(), reduction=reduction)
+
+
+def _mean_loss(team: Team, data: Windows | Documents, batch_size: int = 64) -> float:
+    """The mean over every character of a text, whose rows the processes share."""
+    model, device = team.module, next(team.model.parameters()).device
+    total, count = 0.0, 0
+    with eval_mode(model), torch.no_grad():
+        for batch in data.all(batch_size):
+            inputs, targets = team.share(*batch)
+            total += _loss(model, inputs, targets, device, reduction="sum").item()
+            count += int((targets >= 0).sum())
+    total, count = team.totals(total, count)
+    return total / count
 
 
 @contextlib.contextmanager
 def _seeded(seed: int, device: torch.device) -> Iterator[None]:
     """Random numbers of the run's own; those outside go on where they were."""
     found = checkpoint.random_states(device)
-    seed_everything(seed)
+    seed_everything(seed % 2**32)
     try:
         yield
     finally:
