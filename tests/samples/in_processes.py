@@ -1,24 +1,25 @@
 """Functions that tests run in other processes, which have to find them in a file."""
 
-import contextlib
 import os
 import signal
 
 import torch
 import torch.distributed as dist
-import torch.nn.functional as F
 from torch import nn
 from torch.distributed.device_mesh import init_device_mesh
-from torch.distributed.fsdp import fully_shard
-from torch.nn.parallel import DistributedDataParallel
 
 from helpers.attention import causal_mask, scaled_dot_product_attention
-from helpers.models.language_model import TransformerLM
-from helpers.models.switches import attending_with
 from helpers.models.transformer_block import Block, TransformerConfig
-from helpers.parallel import data_parallel, ring, tensor_parallel, traffic
+from helpers.parallel import (
+    data_parallel,
+    executions,
+    ring,
+    shards,
+    tensor_parallel,
+    traffic,
+)
 
-B, T, VOCAB, C, H = 5, 8, 12, 16, 4  # halves of all but the rows are whole
+T, VOCAB, C, H = 8, 12, 16, 4  # halves of all but the rows are whole
 
 
 def meet(number):
@@ -45,120 +46,27 @@ def die():
 # --- data parallel --------------------------------------------------------------------
 
 
-def model(dtype=torch.float64, **options):
-    """The same model in every process."""
-    torch.manual_seed(0)
-    config = TransformerConfig(VOCAB, T, C, H, 2, **options)
-    return TransformerLM(config).to(dtype)
-
-
-def batch():
-    """Ids and targets (B, T); rows have different numbers of targets."""
-    generator = torch.Generator().manual_seed(1)
-    ids, targets = torch.randint(VOCAB, (2, B, T), generator=generator)
-    for row, length in enumerate((8, 1, 5, 2, 7)):
-        targets[row, length:] = -100
-    return ids, targets
-
-
-def total_loss(logits, targets):
-    """The sum over targets, and their number."""
-    loss = F.cross_entropy(logits.flatten(0, 1), targets.flatten(), reduction="sum")
-    return loss, int((targets >= 0).sum())
-
-
-def gradients(module):
-    """By name; what FSDP has spread comes together."""
-    found = {}
-    for name, parameter in module.named_parameters():
-        gradient = parameter.grad
-        whole = getattr(gradient, "full_tensor", lambda g=gradient: g)()
-        found[name.removeprefix("module.")] = whole
-    return found
-
-
-def own_part(way, whole):
-    """What this process reads of a batch: rows, positions, or all of it."""
-    if way in ("by hand", "DDP", "FSDP"):
-        return data_parallel.own_rows(whole)
-    if way == "ring":
-        return whole.chunk(dist.get_world_size(), dim=1)[dist.get_rank()]
-    return whole
-
-
-def made_ready(plain, way):
-    """A model that computes in this way."""
-    everyone = (dist.get_world_size(),)
-    if way == "by hand":
-        if dist.get_rank() > 0:  # as if it had been drawn otherwise
-            nn.init.zeros_(plain.head.weight)
-        data_parallel.share_weights(plain)
-    elif way == "DDP":
-        return DistributedDataParallel(plain, broadcast_buffers=False)
-    elif way == "FSDP":
-        mesh = init_device_mesh("cpu", everyone)
-        for one in plain.blocks:
-            fully_shard(one, mesh=mesh)
-        fully_shard(plain, mesh=mesh)
-    elif way == "tensor parallel":
-        tensor_parallel.spread_by_pytorch(plain, init_device_mesh("cpu", everyone))
-    return plain
-
-
-def round_the_ring(queries, keys, values, *, causal, window, sinks):
-    """A core for the layers of a model whose text is spread over processes."""
-    assert window is None
-    assert sinks == 0
-    return ring.ring_attention(queries, keys, values, causal=causal, tile=3)
-
-
-def train_once(way, **options):
-    """Logits, loss and gradients of one step, and what was sent for it."""
-    ids, targets = batch()
-    with torch.no_grad():
-        expected = own_part(way, model(**options)(ids))
-    ids, targets = own_part(way, ids), own_part(way, targets)
-    ready, start = made_ready(model(**options), way), {}
-    with contextlib.ExitStack() as stack:
-        if way == "ring":
-            start = {"start": dist.get_rank() * ids.shape[1]}
-            stack.enter_context(attending_with(ready, round_the_ring))
-        counts = stack.enter_context(traffic.counted())
-        logits = ready(ids, **start)
-        total, count = total_loss(logits, targets)
-        is_whole = way in ("alone", "tensor parallel")
-        loss = total / count
-        if not is_whole:
-            loss = data_parallel.everyones_mean(total, count)
-        loss.backward()
-        if way in ("by hand", "ring"):
-            data_parallel.average_gradients(ready.parameters())
-    mean = loss.detach().clone()
-    if not is_whole:
-        dist.all_reduce(mean)
-        mean /= dist.get_world_size()
-    return {
-        "logits": (logits.detach().clone(), expected.clone()),
-        "loss": mean,
-        "gradients": gradients(ready),
-        "calls": counts.calls,
-        "payload": counts.payload,
-    }
-
-
 def train_in_all_ways():
-    """One step alone, by hand, with DDP and with FSDP, in two types of numbers."""
-    ways = ("alone", "by hand", "DDP", "FSDP")
+    """One step alone and shared, and with weights that only the first process has."""
+    ways = ("PyTorch's fused kernel", "by hand", "DDP", "FSDP")
     return {
-        str(dtype): {way: train_once(way, dtype=dtype) for way in ways}
+        str(dtype): {
+            way: executions.execute(way, dtype=dtype, positions="learned")
+            for way in ways
+        }
         for dtype in (torch.float64, torch.float32)
     }
 
 
-def execute(options):
-    """One model in four ways that need several processes."""
-    ways = ("alone", "DDP", "FSDP", "tensor parallel", "ring")
-    return {way: train_once(way, **options) for way in ways}
+def share_weights():
+    """The weights of all processes, once they have the first one's."""
+    torch.manual_seed(dist.get_rank())
+    layer = nn.BatchNorm1d(3)
+    nn.init.normal_(layer.weight)
+    nn.init.normal_(layer.running_mean)
+    before = layer.weight.detach().clone()
+    data_parallel.share_weights(layer)
+    return before, layer.weight.detach(), layer.running_mean
 
 
 # --- ring -----------------------------------------------------------------------------
@@ -243,15 +151,18 @@ def spread_beside_whole(options):
 
 def spread_model_beside_whole(options):
     """A model's logits and gradients, whole and by parallelize_module."""
-    ids, targets = batch()
-    whole, spread = model(**options), model(**options)
+    ids, targets = executions.make_batch()
+    whole, spread = (executions.make_model(**options) for _ in range(2))
     mesh = init_device_mesh("cpu", (dist.get_world_size(),))
     tensor_parallel.spread_by_pytorch(spread, mesh)
     for one in (whole, spread):
-        total, count = total_loss(one(ids), targets)
+        total, count = executions.total_loss(one(ids), targets)
         (total / count).backward()
-    ours, theirs = gradients(spread), gradients(whole)
-    return {name: [theirs[name], ours[name]] for name in theirs}
+    theirs = dict(whole.named_parameters())
+    return {
+        name: [theirs[name].grad, shards.whole(ours.grad)]
+        for name, ours in spread.named_parameters()
+    }
 
 
 def spread_all(options):

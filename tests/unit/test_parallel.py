@@ -63,11 +63,12 @@ def test_what_other_processes_cannot_import_is_refused():
 def test_gradients_are_those_of_one_process():
     for process in run(in_processes.train_in_all_ways, 2):
         for dtype, found in process.items():
-            alone = found["alone"]
+            alone = found["PyTorch's fused kernel"]
             for way in ("by hand", "DDP", "FSDP"):
                 pairs = [(alone["loss"], found[way]["loss"])]
                 names = alone["gradients"]
                 pairs += [(names[one], found[way]["gradients"][one]) for one in names]
+                pairs.append((alone["logits"], found[way]["logits"]))
                 require_equal(pairs, TOLERANCES[dtype])
             size = sum(one.nbytes for one in alone["gradients"].values())
             for way in ("by hand", "DDP"):  # and 8 bytes for the count of targets
@@ -78,6 +79,16 @@ def test_gradients_are_those_of_one_process():
             assert size < kinds["all_gather"] < 2 * size
             assert kinds["reduce_scatter"] == size
             assert alone["payload"] == {}
+
+
+def test_all_get_the_weights_of_one():
+    (own, first, mean), (other, second, others_mean) = run(
+        in_processes.share_weights, 2
+    )
+    assert not own.equal(other)
+    assert first.equal(own)
+    assert second.equal(own)
+    assert mean.equal(others_mean)
 
 
 # --- ring -----------------------------------------------------------------------------

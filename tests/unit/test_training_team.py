@@ -119,7 +119,11 @@ def text(tmp_path):
 
 def command(*arguments, processes=1):
     if processes > 1:
-        launcher = ["torch.distributed.run", "--standalone", f"--nproc-per-node={processes}"]
+        launcher = [
+            "torch.distributed.run",
+            "--standalone",
+            f"--nproc-per-node={processes}",
+        ]
         arguments = ("-m", "helpers.training", *arguments)
     else:
         launcher = ["helpers.training"]

@@ -49,6 +49,8 @@ NAMES = (
     "grouped_query_attention",
     "tiles_to_walk",
     "merge_partial_results",
+    "step_bytes",
+    "spread_mlp",
     "orthogonalise",
     "lead",
     "softmax_backward",

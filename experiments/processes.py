@@ -1,0 +1,121 @@
+"""How long a training step takes on two processes of this machine, and on one.
+
+Chapter 15 fits its cost model to some of these times, and holds it against the others.
+"""
+
+import functools
+import json
+import platform
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import torch
+import torch.distributed as dist
+import torch.nn.functional as F
+from torch import nn
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.fsdp import fully_shard
+from torch.nn.parallel import DistributedDataParallel
+
+from helpers.models.language_model import TransformerLM
+from helpers.models.transformer_block import TransformerConfig
+from helpers.parallel import processes, tensor_parallel
+from helpers.recorded.results import FOLDER
+
+VOCAB = 65
+ROUNDS = 15
+# Layers, d_model, context_length and batch: of one process, to fit the model to.
+FITTED = (
+    (2, 64, 128, 8),
+    (2, 128, 128, 8),
+    (4, 128, 128, 4),
+    (2, 128, 256, 4),
+    (2, 256, 128, 4),
+    (4, 256, 64, 8),
+    (6, 192, 128, 2),
+)
+# And of two processes, which share the batch or the features.
+PREDICTED = ((2, 128, 128, 16), (4, 192, 128, 8), (4, 256, 64, 8), (2, 384, 64, 4))
+PAYLOADS = (1_000, 10_000, 100_000, 1_000_000, 4_000_000, 16_000_000)
+WAYS = ("ddp", "fsdp", "tensor")
+
+
+def measure() -> list[dict[str, Any]]:
+    """All times; in each of the processes."""
+    runs = []
+    for sizes in FITTED:
+        runs.append({"way": "alone", **_step(sizes, "alone")})
+    for payload in PAYLOADS:
+        send = functools.partial(dist.all_reduce, torch.ones(payload // 4))
+        runs.append({"way": "all_reduce", "bytes": payload, **_rounds(send)})
+    for sizes in PREDICTED:
+        for way in WAYS:
+            runs.append({"way": way, **_step(sizes, way)})
+    return runs
+
+
+def _step(sizes: tuple[int, int, int, int], way: str) -> dict[str, Any]:
+    """Forward, backward and update; of the whole batch, or of this process's part."""
+    layers, d_model, length, batch = sizes
+    torch.manual_seed(0)
+    config = TransformerConfig(VOCAB, length, d_model, 4, layers)
+    plain = TransformerLM(config)
+    model: nn.Module = plain
+    mesh = init_device_mesh("cpu", (dist.get_world_size(),))
+    if way == "ddp":
+        model = DistributedDataParallel(plain, broadcast_buffers=False)
+    elif way == "fsdp":
+        for block in [*plain.blocks, plain]:
+            fully_shard(block, mesh=mesh)
+    elif way == "tensor":
+        tensor_parallel.spread_by_pytorch(plain, mesh)
+    rows = batch // dist.get_world_size() if way in ("ddp", "fsdp") else batch
+    ids, targets = torch.randint(VOCAB, (2, rows, length))
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)
+
+    def step() -> None:
+        optimizer.zero_grad()
+        logits = model(ids).flatten(0, 1)
+        F.cross_entropy(logits, targets.flatten()).backward()
+        optimizer.step()
+
+    names = ("layers", "d_model", "context_length", "batch")
+    return dict(zip(names, sizes, strict=True)) | _rounds(step)
+
+
+def _rounds(work: Callable[[], object]) -> dict[str, float]:
+    """The median of several times, in seconds, and its 10th and 90th percentile."""
+    for _ in range(3):
+        work()
+    found = []
+    for _ in range(ROUNDS):
+        dist.barrier()
+        started = time.perf_counter()
+        work()
+        found.append(time.perf_counter() - started)
+    tenths = statistics.quantiles(found, n=10, method="inclusive")
+    kept = (statistics.median(found), tenths[0], tenths[-1])
+    names = ("seconds", "low", "high")
+    return {name: float(f"{one:.4g}") for name, one in zip(names, kept, strict=True)}
+
+
+def main() -> int:
+    """Measure, and write the record."""
+    first, second = processes.run(measure, 2, seconds=600)
+    for run, other in zip(first, second, strict=True):  # the slower one ends a step
+        for name in ("seconds", "low", "high"):
+            run[name] = max(run[name], other[name])
+    lines = ",\n".join(f"  {json.dumps(run)}" for run in first)
+    machine = {"torch": torch.__version__, "machine": platform.machine()}
+    text = f'{{\n "on": {json.dumps(machine)},\n "runs": [\n{lines}\n ]\n}}\n'
+    (FOLDER / "processes.json").write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    from experiments.processes import main as importable  # other processes find it
+
+    sys.exit(importable())
