@@ -10,7 +10,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import torch
 import torch.distributed as dist
@@ -21,7 +21,7 @@ from torch.distributed.fsdp import fully_shard
 from torch.nn.parallel import DistributedDataParallel
 
 from helpers.models.language_model import TransformerLM
-from helpers.models.transformer_block import TransformerConfig
+from helpers.models.transformer_block import Block, TransformerConfig
 from helpers.parallel import processes, tensor_parallel
 from helpers.recorded.results import FOLDER
 
@@ -40,7 +40,7 @@ FITTED = (
 # And of two processes, which share the batch or the features.
 PREDICTED = ((2, 128, 128, 16), (4, 192, 128, 8), (4, 256, 64, 8), (2, 384, 64, 4))
 PAYLOADS = (1_000, 10_000, 100_000, 1_000_000, 4_000_000, 16_000_000)
-WAYS = ("ddp", "fsdp", "tensor")
+WAYS = ("ddp", "fsdp", "tensor", "tensor by hand")
 
 
 def measure() -> list[dict[str, Any]]:
@@ -72,6 +72,11 @@ def _step(sizes: tuple[int, int, int, int], way: str) -> dict[str, Any]:
             fully_shard(block, mesh=mesh)
     elif way == "tensor":
         tensor_parallel.spread_by_pytorch(plain, mesh)
+    elif way == "tensor by hand":
+        blocks = [
+            tensor_parallel.spread_block(cast(Block, one)) for one in plain.blocks
+        ]
+        plain.blocks = nn.ModuleList(blocks)
     rows = batch // dist.get_world_size() if way in ("ddp", "fsdp") else batch
     ids, targets = torch.randint(VOCAB, (2, rows, length))
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)

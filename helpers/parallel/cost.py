@@ -11,7 +11,10 @@ al. 2020, section 3 (bytes for each parameter); Korthikanti et al. 2022, section
 
 import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
 
 from helpers import validation
 from helpers.parallel.traffic import bytes_sent
@@ -221,6 +224,61 @@ def estimate(work: Work, machine: Machine, devices: int, way: str) -> Cost:
     sending = sent / machine.bandwidth + messages * machine.latency
     memory = _memory(work, machine, devices, way, tokens)
     return Cost(compute, sending, sent, memory)
+
+
+def fitted(runs: Iterable[Mapping[str, Any]], memory: float = 8e9) -> Machine:
+    """A machine from times of steps of one process, and of all-reduces of two.
+
+    Args:
+        runs: dicts with a "way" and its median "seconds". Those "alone" have "layers",
+            "d_model", "context_length" and "batch"; those of "all_reduce" have "bytes".
+            Others are left out.
+        memory: bytes, which no time shows.
+
+    Returns:
+        machine: the ``Machine`` whose times are nearest, in shares of each time.
+
+    Raises:
+        ValueError: fewer than two runs of either kind.
+    """
+    steps, sendings = [], []
+    for run in runs:
+        if run["way"] == "alone":
+            work = work_of(run)
+            operations = work.tokens * sum(work.operations)
+            steps.append((operations, work.layers, run["seconds"]))
+        elif run["way"] == "all_reduce":  # round two processes: two messages
+            sendings.append((run["bytes"], 2, run["seconds"]))
+    if len(steps) < 2 or len(sendings) < 2:
+        raise ValueError(
+            "runs must hold at least two alone and two of all_reduce, got "
+            f"{len(steps)} and {len(sendings)}"
+        )
+    per_operation, per_block = _nearest(steps)
+    per_byte, latency = _nearest(sendings)
+    return Machine(
+        operations=1 / per_operation,
+        bandwidth=1 / per_byte,
+        latency=latency,
+        memory=memory,
+        per_block=per_block,
+    )
+
+
+def work_of(run: Mapping[str, Any], vocab_size: int = 65) -> Work:
+    """The work of a recorded run, whose sizes it holds by their names."""
+    names = ("layers", "d_model", "context_length", "batch")
+    return Work(**{name: run[name] for name in names}, vocab_size=vocab_size)
+
+
+def _nearest(rows: Sequence[tuple[float, float, float]]) -> tuple[float, float]:
+    """Two factors, none below 0, of which each row's sum is nearest its last number."""
+    table = np.array(rows)
+    shares = table[:, :2] / table[:, 2:]  # so that short times count as much as long
+    scale = shares.max(axis=0)
+    factors, *_ = np.linalg.lstsq(shares / scale, np.ones(len(rows)), rcond=None)
+    first, second = factors / scale
+    return float(first), max(0.0, float(second))
 
 
 def _sendings(
