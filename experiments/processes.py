@@ -18,11 +18,10 @@ import torch.nn.functional as F
 from torch import nn
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import fully_shard
-from torch.nn.parallel import DistributedDataParallel
 
 from helpers.models.language_model import TransformerLM
 from helpers.models.transformer_block import Block, TransformerConfig
-from helpers.parallel import processes, tensor_parallel
+from helpers.parallel import data_parallel, processes, tensor_parallel
 from helpers.recorded.results import FOLDER
 
 VOCAB = 65
@@ -66,7 +65,7 @@ def _step(sizes: tuple[int, int, int, int], way: str) -> dict[str, Any]:
     model: nn.Module = plain
     mesh = init_device_mesh("cpu", (dist.get_world_size(),))
     if way == "ddp":
-        model = DistributedDataParallel(plain, broadcast_buffers=False)
+        model = data_parallel.replicas(plain)
     elif way == "fsdp":
         for block in [*plain.blocks, plain]:
             fully_shard(block, mesh=mesh)

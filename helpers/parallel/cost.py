@@ -172,7 +172,7 @@ H100 = Machine(
     bytes_kept=12,
 )
 
-# Sizes from Dubey et al. 2024, table 3; a batch of 2,048 texts of 8,192 tokens.
+# Sizes from Grattafiori et al. 2024, table 3; a batch of 2,048 texts of 8,192 tokens.
 MODELS = {
     "8B": Work(32, 4096, 8192, 2048, 128_256, squares=13.0),
     "70B": Work(80, 8192, 8192, 2048, 128_256, squares=12.75),

@@ -3,6 +3,7 @@
 DistributedDataParallel does the same, and sends gradients while others are computed.
 """
 
+import warnings
 from collections.abc import Iterable
 
 import torch
@@ -19,6 +20,19 @@ def share_weights(model: nn.Module, source: int = 0) -> None:
     """
     for tensor in (*model.parameters(), *model.buffers()):
         dist.broadcast(tensor.detach(), source)
+
+
+def replicas(model: nn.Module) -> nn.Module:
+    """A model's DistributedDataParallel, which sends no buffers before each pass.
+
+    Args:
+        model: in each process, one of the same shapes. Its buffers are masks or tables,
+            which stay as they are.
+    """
+    with warnings.catch_warnings():
+        # Newer versions have another name for it, which older ones don't know.
+        warnings.simplefilter("ignore", FutureWarning)
+        return nn.parallel.DistributedDataParallel(model, broadcast_buffers=False)
 
 
 def own_rows(batch: Tensor) -> Tensor:

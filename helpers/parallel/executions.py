@@ -230,7 +230,7 @@ def _made_ready(model: TransformerLM, way: str) -> nn.Module:
     if way == "by hand":
         data_parallel.share_weights(model)
     elif way == "DDP":
-        return nn.parallel.DistributedDataParallel(model, broadcast_buffers=False)
+        return data_parallel.replicas(model)
     elif way == "FSDP":
         mesh = init_device_mesh("cpu", everyone)
         for block in [*model.blocks, model]:

@@ -8,6 +8,8 @@ import contextlib
 import datetime
 import io
 import logging
+import signal
+import threading
 import uuid
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -76,7 +78,7 @@ def run(
         monitor_interval=0.05,
     )
     try:
-        with _without_logs():
+        with _without_logs(), _own_signals():
             found = elastic_launch(config, _work)(function, backend, seconds, *args)
     except ChildFailedError as error:
         raise ProcessError(_in_words(error)) from None
@@ -124,6 +126,22 @@ def _in_words(error: ChildFailedError) -> str:
         trace = message.get("extraInfo", {}).get("py_callstack", "")
         message = f"{message.get('message', '')}\n{trace}"
     return f"process {rank} failed, and the others were ended: {message}"
+
+
+@contextlib.contextmanager
+def _own_signals() -> Iterator[None]:
+    """PyTorch's launcher takes over what ends a program, and doesn't give it back."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    names = ("SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT")
+    numbers = [signal.Signals[name] for name in names if hasattr(signal, name)]
+    before = {number: signal.getsignal(number) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @contextlib.contextmanager

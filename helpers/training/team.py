@@ -6,7 +6,6 @@ for dropout, which each draws on its own.
 """
 
 import copy
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -104,13 +103,7 @@ class _Replicas(_Several):
 
     def __init__(self, model: nn.Module) -> None:
         super().__init__(model)
-        with warnings.catch_warnings():
-            # Later versions have another name for it, which older ones don't know.
-            warnings.simplefilter("ignore", FutureWarning)
-            # Buffers are masks here, the same everywhere, and needn't be sent again.
-            self.called = nn.parallel.DistributedDataParallel(
-                model, broadcast_buffers=False
-            )
+        self.called = data_parallel.replicas(model)
 
 
 class _Shards(_Several):
