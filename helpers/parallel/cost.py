@@ -160,9 +160,10 @@ class Cost:
         return sum(self.memory.values())
 
 
-#: An H100 with 80 GB: 40 % of its 989e12 operations a second in bfloat16, as large
-#: trainings report, and a network of 400 Gbit/s for each device. Weights and gradients
-#: have 16 bits, and the optimizer keeps three numbers of 32. The latency is assumed.
+#: One H100 with 80 GB. Of its 989e12 operations a second in bfloat16 it reaches 40 %,
+#: as large trainings report; the network takes 400 Gbit/s for each device. Weights and
+#: gradients have 16 bits, and the optimizer keeps three numbers of 32. The latency is
+#: assumed.
 H100 = Machine(
     operations=0.4 * 989e12,
     bandwidth=50e9,
@@ -172,7 +173,7 @@ H100 = Machine(
     bytes_kept=12,
 )
 
-#: Sizes from Grattafiori et al. 2024, table 3; a batch of 2,048 texts of 8,192 tokens.
+#: Sizes from Grattafiori et al. 2024, table 3; a batch has 2,048 texts of 8,192 tokens.
 MODELS = {
     "8B": Work(32, 4096, 8192, 2048, 128_256, squares=13.0),
     "70B": Work(80, 8192, 8192, 2048, 128_256, squares=12.75),

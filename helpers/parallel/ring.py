@@ -124,10 +124,11 @@ def _pass_on(*tensors: Tensor) -> list[Tensor]:
     if processes == 1:
         return list(tensors)
     after, before = (rank + 1) % processes, (rank - 1) % processes
-    arriving = [torch.empty_like(one) for one in tensors]
-    operations = [
-        dist.P2POp(dist.isend, one.contiguous(), after) for one in tensors
-    ] + [dist.P2POp(dist.irecv, one, before) for one in arriving]
+    leaving = [one.contiguous() for one in tensors]
+    arriving = [torch.empty_like(one) for one in leaving]
+    operations = [dist.P2POp(dist.isend, one, after) for one in leaving] + [
+        dist.P2POp(dist.irecv, one, before) for one in arriving
+    ]
     for work in dist.batch_isend_irecv(operations):
         work.wait()
     return arriving

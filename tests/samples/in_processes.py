@@ -1,6 +1,7 @@
 """Functions that tests run in other processes, which have to find them in a file."""
 
 import os
+import pathlib
 import signal
 
 import torch
@@ -41,6 +42,28 @@ def die():
     if dist.get_rank() == 1:
         os.kill(os.getpid(), signal.SIGKILL)
     dist.barrier()
+
+
+# --- traffic --------------------------------------------------------------------------
+
+MUCH = 400_000_000  # bytes of one tensor
+
+
+def send_much():
+    """How many bytes the machine sends itself while a large tensor is all-reduced."""
+    numbers = torch.ones(MUCH // 4)
+    dist.barrier()
+    before = sent_to_itself()
+    dist.all_reduce(numbers)
+    dist.barrier()
+    return sent_to_itself() - before
+
+
+def sent_to_itself():
+    """Bytes that the loopback has taken since the machine was started; of Linux."""
+    lines = pathlib.Path("/proc/net/dev").read_text().splitlines()
+    (loopback,) = (line for line in lines if line.lstrip().startswith("lo:"))
+    return int(loopback.partition(":")[2].split()[8])
 
 
 # --- data parallel --------------------------------------------------------------------
@@ -96,7 +119,11 @@ def ring_beside_whole(length, causal):
     def own(one):
         return one.detach().chunk(dist.get_world_size(), -2)[dist.get_rank()]
 
-    parts = [own(one).clone().requires_grad_() for one in wholes]
+    # As a layer's are, whose heads stand behind the positions in memory.
+    parts = [
+        own(one).transpose(1, 2).contiguous().transpose(1, 2).requires_grad_()
+        for one in wholes
+    ]
     with traffic.counted() as counts:
         context = ring.ring_attention(*parts, causal=causal, tile=3)
         found = torch.autograd.grad(context, parts, own(gradient))

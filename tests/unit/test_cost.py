@@ -1,0 +1,218 @@
+"""helpers.parallel.cost: what is counted on paper is what is there."""
+
+import dataclasses
+import sys
+
+import pytest
+import torch
+
+from helpers.models.language_model import TransformerLM
+from helpers.models.transformer_block import BlockAttention, TransformerConfig
+from helpers.parallel import executions, processes
+from helpers.parallel.cost import (
+    H100,
+    KEPT,
+    MODELS,
+    WAYS,
+    Machine,
+    Work,
+    estimate,
+    fitted,
+    work_of,
+)
+from helpers.parallel.traffic import bytes_sent
+from helpers.recorded import results
+from tests.samples import in_processes
+
+WORK = Work(layers=3, d_model=64, context_length=32, batch=12, vocab_size=65)
+SLOW = Machine(operations=1e9, bandwidth=1e6, latency=1e-3, memory=1e9)
+
+
+def model(layers=WORK.layers):
+    torch.manual_seed(0)
+    config = TransformerConfig(65, WORK.context_length, WORK.d_model, 4, layers)
+    return TransformerLM(config)
+
+
+def test_numbers_are_those_of_a_model():
+    count = sum(one.numel() for one in model().parameters() if one.dim() > 1)
+    assert count - WORK.context_length * WORK.d_model == WORK.numbers
+    for name, billions in {"8B": 8.03, "70B": 70.6, "405B": 405.8}.items():
+        assert MODELS[name].numbers / 1e9 == pytest.approx(billions, rel=0.001)
+
+
+def test_a_block_keeps_what_is_said():
+    kept = []
+    for layers in (1, 3):
+        made, sizes = model(layers), {}
+        own = {one.data_ptr() for one in made.parameters()}
+
+        def pack(tensor, own=own, sizes=sizes):
+            if tensor.data_ptr() not in own:
+                whole = tensor.untyped_storage()
+                sizes[whole.data_ptr()] = whole.nbytes()
+            return tensor
+
+        ids = torch.randint(65, (4, WORK.context_length))
+        with torch.autograd.graph.saved_tensors_hooks(pack, lambda one: one):
+            logits = made(ids)
+        assert logits.requires_grad
+        kept.append(sum(sizes.values()))
+    of_a_block = (kept[1] - kept[0]) / 2 / (4 * ids.numel() * WORK.d_model)
+    assert of_a_block == pytest.approx(KEPT, rel=0.02)
+
+
+def test_operations_are_those_that_are_counted():
+    """Forward; backward takes twice as many. PyTorch counts the hidden half, too."""
+    from torch.utils.flop_counter import FlopCounterMode
+
+    ids, made = torch.randint(65, (2, WORK.context_length)), model()
+    for layer in made.modules():
+        if isinstance(layer, BlockAttention):
+            layer.fused = False  # of the fused kernel it counts nothing here
+    with FlopCounterMode(display=False) as counted, torch.no_grad():
+        made(ids)
+    products, attention = WORK.operations
+    expected = ids.numel() * (products + 2 * attention) / 3
+    assert counted.get_total_flops() == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_one_device_sends_nothing_and_does_all(way):
+    found = estimate(WORK, SLOW, 1, way)
+    assert found.sent == found.sending == 0
+    assert found.compute == WORK.tokens * sum(WORK.operations) / 1e9
+    assert found.least == found.most == found.compute
+    assert found.memory == {
+        "weights": 4 * WORK.numbers,
+        "gradients": 4 * WORK.numbers,
+        "optimizer": 8 * WORK.numbers,
+        "activations": 4 * KEPT * 3 * 64 * WORK.tokens,
+    }
+    assert found.all_memory == sum(found.memory.values())
+
+
+def test_what_is_shared_becomes_less():
+    alone = estimate(WORK, SLOW, 1, "ddp")
+    ddp, fsdp, tensor, ring = (estimate(WORK, SLOW, 4, way) for way in WAYS)
+    for found in (ddp, fsdp, tensor):
+        assert found.compute == pytest.approx(alone.compute / 4)
+    assert alone.compute / 4 < ring.compute < alone.compute / 2
+    assert ddp.memory["weights"] == alone.memory["weights"]
+    assert ddp.memory["activations"] == alone.memory["activations"] / 4
+    block = 4 * WORK.block_numbers / WORK.layers
+    of_one = alone.memory["weights"] / 4 + 0.75 * block
+    assert fsdp.memory["weights"] == pytest.approx(of_one)
+    assert fsdp.memory["optimizer"] == alone.memory["optimizer"] / 4
+    shared = 4 * (WORK.block_numbers / 4 + WORK.table_numbers)
+    assert tensor.memory["gradients"] == pytest.approx(shared)
+    assert tensor.memory["activations"] == alone.memory["activations"] * 7 / 16
+    assert ring.memory["activations"] == alone.memory["activations"] / 4
+
+
+def test_a_device_without_a_text_waits():
+    few = [estimate(WORK, SLOW, devices, "fsdp") for devices in (12, 24)]
+    assert few[0].compute == few[1].compute
+    uneven = estimate(WORK, SLOW, 5, "ddp")  # 3 texts, 3, 3, 3 and none
+    assert uneven.compute == pytest.approx(3 * estimate(WORK, SLOW, 12, "ddp").compute)
+
+
+def test_latency_counts_the_messages_that_follow_each_other():
+    found = {}
+    for way in WAYS:
+        quick = dataclasses.replace(SLOW, latency=0.0)
+        found[way] = (
+            estimate(WORK, SLOW, 4, way).sending - estimate(WORK, quick, 4, way).sending
+        )
+    messages = {"ddp": 3 * 6, "fsdp": 9 * 3, "tensor": 12 * 6, "ring": 6 * 4 + 3 * 6}
+    assert found == pytest.approx({way: n * 1e-3 for way, n in messages.items()})
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    not torch.distributed.is_available() or sys.platform == "win32",
+    reason="no gloo here",
+)
+def test_bytes_are_those_that_processes_send():
+    e = executions
+    work = Work(2, e.C, e.T, e.B + 1, e.VOCAB)  # rows and positions that two divide
+    machine = dataclasses.replace(SLOW, bytes_each=8)
+    found, _ = processes.run(e.execute_spread, 2, {"positions": "learned"})
+    sent = {
+        way: sum(bytes_sent(kind, one, 2) for kind, one in step["payload"].items())
+        for way, step in found.items()
+    }
+    expected = {way: estimate(work, machine, 2, way).sent for way in WAYS}
+    matrices = 8 * work.numbers
+    # Norms and biases are trained, too, and FSDP gathers what is outside blocks once.
+    assert matrices <= sent["DDP"] <= 1.1 * matrices
+    assert expected["ddp"] == matrices
+    assert expected["fsdp"] == 1.5 * matrices
+    assert 0.9 * expected["fsdp"] < sent["FSDP"] < 1.1 * expected["fsdp"]
+    activations = e.B * e.T * e.C * 8 * 2
+    # PyTorch sums the gradients of queries, keys and values apart: six sums, not four.
+    assert sent["tensor parallel"] == 6 * activations
+    assert expected["tensor"] == 4 * activations * (e.B + 1) / e.B
+    ring = found["ring"]["payload"]["send"]
+    assert ring == 6 * activations
+    without = expected["ring"] - expected["ddp"]  # the gradients
+    assert without == ring * (e.B + 1) / e.B
+
+
+def test_what_is_fitted_comes_back():
+    truth = dataclasses.replace(SLOW, per_block=0.02, latency=0.004)
+    runs = [{"way": "ddp", "seconds": 9.0}]
+    for layers, width in ((1, 64), (2, 64), (4, 32), (2, 128)):
+        sizes = {"layers": layers, "d_model": width, "context_length": 32, "batch": 4}
+        seconds = estimate(work_of(sizes), truth, 1, "ddp").compute
+        runs.append({"way": "alone", "seconds": seconds, **sizes})
+    for payload in (1_000, 10_000, 1_000_000):
+        seconds = payload / truth.bandwidth + 2 * truth.latency
+        runs.append({"way": "all_reduce", "bytes": payload, "seconds": seconds})
+    found = fitted(runs, memory=truth.memory)
+    for field in dataclasses.fields(Machine):
+        assert getattr(found, field.name) == pytest.approx(getattr(truth, field.name))
+    with pytest.raises(
+        ValueError, match="two alone and two of all_reduce, got 0 and 1"
+    ):
+        fitted(runs[-1:])
+
+
+def test_what_is_recorded_was_measured_in_every_way():
+    runs = results.record("processes")["runs"]
+    ways = {"alone", "all_reduce", "ddp", "fsdp", "tensor", "tensor by hand"}
+    assert {run["way"] for run in runs} == ways
+    for run in runs:
+        assert 0 < run["low"] <= run["seconds"] <= run["high"] < 1
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: estimate(WORK, H100, 0, "ddp"), "devices .*0"),
+        (lambda: estimate(WORK, H100, 2, "pipeline"), "way must be one of ddp, .*'pip"),
+        (lambda: dataclasses.replace(WORK, layers=0), "layers .*0"),
+        (lambda: dataclasses.replace(WORK, squares=-1), "squares .* above 0, got -1"),
+        (lambda: dataclasses.replace(H100, bandwidth=0), "bandwidth .* above 0, got 0"),
+        (
+            lambda: dataclasses.replace(H100, latency=-1),
+            "latency .* at least 0, got -1",
+        ),
+        (lambda: dataclasses.replace(H100, memory="80"), "memory .*'80'"),
+    ],
+)
+def test_what_cannot_be_counted_is_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+# --- what really goes over the wire ---------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc/net/dev")
+def test_the_loopback_sees_the_bytes_that_are_counted():
+    """Other programs send there as well, but less than this."""
+    sent, _ = processes.run(in_processes.send_much, 2)
+    together = 2 * bytes_sent("all_reduce", in_processes.MUCH, 2)
+    assert together <= sent < 1.15 * together
