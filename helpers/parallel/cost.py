@@ -181,7 +181,14 @@ MODELS = {
 }
 
 
-def estimate(work: Work, machine: Machine, devices: int, way: str) -> Cost:
+def estimate(
+    work: Work,
+    machine: Machine,
+    devices: int,
+    way: str,
+    *,
+    at_once: int | None = None,
+) -> Cost:
     """What a step costs on so many devices.
 
     Args:
@@ -192,14 +199,19 @@ def estimate(work: Work, machine: Machine, devices: int, way: str) -> Cost:
             numbers are shared, and each block is gathered when it is needed. "tensor":
             heads and hidden features of all blocks are shared. "ring": each text's
             positions are shared, and each device has the model.
+        at_once: texts that a device reads before it goes back through them; gradients
+            of several such parts add up. Fewer take less memory, but "fsdp" sends all
+            again for each part. None: all of a device's texts.
 
     Returns:
         cost: a ``Cost``. A device that has no text or no position left over waits.
 
     Raises:
-        ValueError: a number of devices below 1, or another way.
+        ValueError: a number of devices or of texts below 1, or another way.
     """
-    validation.require_integers(devices=devices)
+    validation.require_integers(
+        devices=devices, at_once=1 if at_once is None else at_once
+    )
     if way not in WAYS:
         raise ValueError(f"way must be one of {', '.join(WAYS)}, got {way!r}")
     products, attention = work.operations
@@ -214,7 +226,11 @@ def estimate(work: Work, machine: Machine, devices: int, way: str) -> Cost:
     operations = tokens * share * (products + attention)
     passes = 1 if way != "ring" else devices  # over the blocks' attention
     compute = operations / machine.operations + work.layers * machine.per_block
+    texts = work.batch if way in ("tensor", "ring") else math.ceil(work.batch / devices)
+    parts = math.ceil(texts / (at_once or texts))
     sendings = _sendings(work, machine, devices, way, tokens)
+    if way == "fsdp":
+        sendings = [(kind, parts * sent, parts * n) for kind, sent, n in sendings]
     sent = sum(bytes_sent(kind, payload, devices) for kind, payload, _ in sendings)
     messages = sum(
         calls * (passes if kind == "send" else _hops(kind, devices))
@@ -223,7 +239,7 @@ def estimate(work: Work, machine: Machine, devices: int, way: str) -> Cost:
     if devices == 1:
         sent, messages = 0.0, 0
     sending = sent / machine.bandwidth + messages * machine.latency
-    memory = _memory(work, machine, devices, way, tokens)
+    memory = _memory(work, machine, devices, way, math.ceil(tokens / parts))
     return Cost(compute, sending, sent, memory)
 
 

@@ -117,6 +117,16 @@ def test_a_device_without_a_text_waits():
     assert uneven.compute == pytest.approx(3 * estimate(WORK, SLOW, 12, "ddp").compute)
 
 
+def test_fewer_texts_at_once_keep_less_and_may_send_more():
+    for way in WAYS:
+        whole, parts = (estimate(WORK, SLOW, 2, way, at_once=n) for n in (None, 2))
+        count = 3 if way in ("ddp", "fsdp") else 6  # of 6 texts, or of 12
+        kept = [one.memory["activations"] for one in (whole, parts)]
+        assert kept[0] == count * kept[1]
+        assert parts.sent == whole.sent * (count if way == "fsdp" else 1)
+        assert parts.compute == whole.compute
+
+
 def test_latency_counts_the_messages_that_follow_each_other():
     found = {}
     for way in WAYS:
@@ -191,6 +201,7 @@ def test_what_is_recorded_was_measured_in_every_way():
     [
         (lambda: estimate(WORK, H100, 0, "ddp"), "devices .*0"),
         (lambda: estimate(WORK, H100, 2, "pipeline"), "way must be one of ddp, .*'pip"),
+        (lambda: estimate(WORK, H100, 2, "ddp", at_once=0), "at_once .*0"),
         (lambda: dataclasses.replace(WORK, layers=0), "layers .*0"),
         (lambda: dataclasses.replace(WORK, squares=-1), "squares .* above 0, got -1"),
         (lambda: dataclasses.replace(H100, bandwidth=0), "bandwidth .* above 0, got 0"),
