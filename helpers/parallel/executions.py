@@ -17,7 +17,7 @@ from helpers.models.kv_cache import KVCache
 from helpers.models.language_model import TransformerLM
 from helpers.models.switches import attending_with
 from helpers.models.transformer_block import BlockAttention, TransformerConfig
-from helpers.parallel import data_parallel, ring, tensor_parallel, traffic
+from helpers.parallel import data_parallel, ring, traffic
 from helpers.parallel.shards import whole
 from helpers.tiles.flash import flash_attention
 from helpers.tiles.online_softmax import nothing_seen, see_more
@@ -225,6 +225,8 @@ def _made_ready(model: TransformerLM, way: str) -> nn.Module:
     # They take a second to import, which no other way has to wait for.
     from torch.distributed.device_mesh import init_device_mesh
     from torch.distributed.fsdp import fully_shard
+
+    from helpers.parallel import tensor_parallel
 
     everyone = (dist.get_world_size(),)
     if way == "by hand":
