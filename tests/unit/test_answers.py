@@ -18,6 +18,7 @@ PASSED_OVER = {
     "f-clip_gradients-wrong_squares_overflow": (
         "gradients of 1e20, whose length PyTorch's own norm can't tell"
     ),
+    "r-mean_gradient-wrong_pairwise_nan": "0 / 0 where the first two parts are empty",
     "f-top_p-wrong_argmax_of_nothing": "p = 1, where rounding decides",
 }
 

@@ -25,7 +25,6 @@ def _parts():
         case("a single part", [[1.0, -2.0]], [5]),
         case("three parts", [[6.0], [3.0], [1.0]], [1, 2, 3]),
         case("a part that is all padding", [[0.0, 0.0], [1.0, 3.0]], [0, 4]),
-        case("two parts of padding come first", [[0.0], [0.0], [2.0]], [0, 0, 3]),
         case("matrices", torch.randn(4, 2, 3, generator=generator), [90, 70, 80, 16]),
     ]
 
