@@ -176,20 +176,34 @@ def require_same(axis: str, **sizes: tuple[object, tuple[int, ...]]) -> None:
         )
 
 
-def require_matching(queries: Tensor, keys: Tensor) -> None:
-    """Queries (..., T, D) and keys (..., S, D) with the same leading axes."""
+def require_matching(queries: Tensor, keys: Tensor, *, grouped: bool = False) -> None:
+    """Queries (..., T, D) and keys (..., S, D) with the same leading axes.
+
+    Where ``grouped``, the last of these may be H and H_kv, a divisor of it.
+    """
     require_float(queries=queries, keys=keys)
     for name, tensor, letter in (("queries", queries, "T"), ("keys", keys, "S")):
         require_rank(name, tensor, f"{letter}, D")
         require_rows(name, tensor, letter)
     q, k = shape_of(queries), shape_of(keys)
     require_same("the last axis (D)", queries=(q[-1], q), keys=(k[-1], k))
-    require_same("the leading axes", queries=(q[:-2], q), keys=(k[:-2], k))
+    if not grouped or len(q) == 2 or len(q) != len(k):
+        require_same("the leading axes", queries=(q[:-2], q), keys=(k[:-2], k))
+        return
+    require_same("the axes before the heads", queries=(q[:-3], q), keys=(k[:-3], k))
+    H, H_kv = q[-3], k[-3]
+    if H_kv != H and (H_kv == 0 or H % H_kv):
+        raise ValueError(
+            f"the heads of keys must divide H = {H} of queries, got H_kv = {H_kv}: "
+            f"queries has shape {q}, keys has shape {k}"
+        )
 
 
-def require_values(queries: Tensor, keys: Tensor, values: Tensor) -> None:
+def require_values(
+    queries: Tensor, keys: Tensor, values: Tensor, *, grouped: bool = False
+) -> None:
     """Queries and keys that match, and values (..., S, D_v), one for each key."""
-    require_matching(queries, keys)
+    require_matching(queries, keys, grouped=grouped)
     require_float(queries=queries, values=values)
     require_rank("values", values, "S, D_v")
     k, v = shape_of(keys), shape_of(values)
@@ -387,8 +401,8 @@ def require_walk(
     sinks: int = 0,
     **sizes: int,
 ) -> None:
-    """Queries, keys and values that match; a window only where causal."""
-    require_values(queries, keys, values)
+    """Queries, keys and values that match, or in groups; a window only if causal."""
+    require_values(queries, keys, values, grouped=True)
     require_booleans(causal=causal)
     require_integers(**sizes)
     require_window(window, sinks)

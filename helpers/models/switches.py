@@ -32,8 +32,9 @@ def attending_with(model: nn.Module, core: Core) -> Iterator[None]:
 
     Args:
         model: a ``TransformerLM``, or any module with a ``BlockAttention`` in it.
-        core: takes queries (B, H, T, D), keys and values (B, H, S, D), and by their
-            names ``causal``, ``window`` and ``sinks``; returns (B, H, T, D).
+        core: takes queries (B, H, T, D), keys and values (B, H_kv, S, D), and by their
+            names ``causal``, ``window`` and ``sinks``; returns (B, H, T, D). H_kv is
+            the layer's ``num_kv_heads``: query heads 0, 0, 1, 1 have keys 0, 1.
 
     Raises:
         ValueError: a model without such a layer.

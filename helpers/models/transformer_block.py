@@ -46,7 +46,10 @@ class Core(Protocol):
         window: int | None,
         sinks: int,
     ) -> Tensor:
-        """From (B, H, T, D), (B, H, S, D) and (B, H, S, D) to (B, H, T, D)."""
+        """From (B, H, T, D), (B, H_kv, S, D) and (B, H_kv, S, D) to (B, H, T, D).
+
+        H_kv divides H: query heads 0, 0, 1, 1 have keys and values 0, 1.
+        """
 
 
 # For BlockAttention, whose own door has checked what comes in.
@@ -233,10 +236,6 @@ class BlockAttention(MultiHeadAttention):
             queries, keys = turn(queries), turn(keys)
         if past is not None:
             keys, values = past(keys, values)  # (B, H_kv, S, D)
-        if self.num_kv_heads < self.num_heads:  # query heads 0, 0, 1, 1 have keys 0, 1
-            times = self.num_heads // self.num_kv_heads
-            keys = keys.repeat_interleave(times, dim=1)  # (B, H, S, D)
-            values = values.repeat_interleave(times, dim=1)
         context, weights = self._average(queries, keys, values, bias, return_weights)
         output = self.out_proj(_merge_heads(context))  # (B, T, C)
         return on_request(output, weights, return_weights)
@@ -256,6 +255,10 @@ class BlockAttention(MultiHeadAttention):
         fused = self.fused and not return_weights and not _is_slow_when_fused(queries)
         if self.core is not None and not return_weights:
             return self._by_core(queries, keys, values, added, p), None
+        if self.num_kv_heads < self.num_heads:  # query heads 0, 0, 1, 1 have keys 0, 1
+            times = self.num_heads // self.num_kv_heads
+            keys = keys.repeat_interleave(times, dim=1)  # (B, H, S, D)
+            values = values.repeat_interleave(times, dim=1)
         # What comes last may attend to all; a flag is faster than the mask it means.
         if fused and added is None and self.window is None and T in (1, S):
             context = F.scaled_dot_product_attention(

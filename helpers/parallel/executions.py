@@ -19,7 +19,7 @@ from helpers.models.switches import attending_with
 from helpers.models.transformer_block import BlockAttention, TransformerConfig
 from helpers.parallel import data_parallel, ring, traffic
 from helpers.parallel.shards import whole
-from helpers.tiles.flash import flash_attention
+from helpers.tiles.flash import flash_attention, in_groups
 from helpers.tiles.online_softmax import nothing_seen, see_more
 
 ALONE = (
@@ -139,13 +139,14 @@ def _gradients(model: nn.Module) -> dict[str, Tensor]:
 def _one_key_at_a_time(
     queries: Tensor, keys: Tensor, values: Tensor, **_: Any
 ) -> Tensor:
-    S, D = keys.shape[-2:]
+    (S, D), whole = keys.shape[-2:], queries.shape
+    queries, keys, values = in_groups(queries, keys, values)
     seen, places = nothing_seen(queries, D), torch.arange(S)
     for key in range(S):
         scores = queries @ keys[..., key, :, None] / math.sqrt(D)
         scores = scores.masked_fill((places < key)[:, None], -math.inf)
         seen = see_more(seen, scores, values[..., key, None, :])
-    return seen.context
+    return seen.context.reshape(whole)
 
 
 def _in_tiles(queries: Tensor, keys: Tensor, values: Tensor, **options: Any) -> Tensor:

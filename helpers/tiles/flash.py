@@ -1,8 +1,9 @@
 """Attention tile by tile, forward and backward, in memory linear in the text's length.
 
-Shapes use the book's letters: T query positions, S key positions, D width of one head.
-"..." stands for any leading axes. Neither scores nor weights (T, S) ever exist: a tile
-of them is computed, used and dropped, and the backward pass computes it again.
+Shapes use the book's letters: T query positions, S key positions, D width of one head,
+H heads, H_kv of keys and values. "..." stands for any leading axes. Neither scores nor
+weights (T, S) ever exist: a tile of them is computed, used and dropped, and the
+backward pass computes it again.
 """
 
 import dataclasses
@@ -82,6 +83,28 @@ class Walk:
         return first, last, self.first_key + columns.stop - 1
 
 
+def in_groups(
+    queries: Tensor, keys: Tensor, values: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Views in which query heads 0, 0, 1, 1 meet keys 0 and 1 by broadcasting.
+
+    Args:
+        queries: (..., H, T, D)
+        keys: (..., H_kv, S, D), where H_kv divides H.
+        values: (..., H_kv, S, D_v)
+
+    Returns:
+        queries: (..., H_kv, G, T, D), with G = H / H_kv.
+        keys: (..., H_kv, 1, S, D)
+        values: (..., H_kv, 1, S, D_v). All three are as they came where every head of
+            queries has its own keys.
+    """
+    if queries.shape[:-2] == keys.shape[:-2]:
+        return queries, keys, values
+    groups = queries.unflatten(-3, (keys.shape[-3], -1))
+    return groups, keys.unsqueeze(-3), values.unsqueeze(-3)
+
+
 def tile_scores(
     queries: Tensor, keys: Tensor, walk: Walk, rows: slice, columns: slice
 ) -> Tensor:
@@ -107,7 +130,7 @@ def walk_forward(
 
     Args:
         queries: (..., T, D), divided by √D.
-        keys: (..., S, D)
+        keys: (..., S, D); as from ``in_groups`` where heads share them.
         values: (..., S, D_v)
         walk: a ``Walk``.
 
@@ -156,11 +179,13 @@ def walk_backward(
             scores = tile_scores(queries, keys, walk, rows, columns)
             weights = (scores - logs[..., rows, :]).exp()  # as they were in forward
             arriving = gradient[..., rows, :]
-            to_values[..., columns, :] += weights.mT @ arriving
+            part = to_values[..., columns, :]
+            part += (weights.mT @ arriving).sum_to_size(part.shape)
             to_weights = arriving @ values[..., columns, :].mT
             to_scores = weights * (to_weights - shared[..., rows, :])
             to_queries[..., rows, :] += to_scores @ keys[..., columns, :]
-            to_keys[..., columns, :] += to_scores.mT @ queries[..., rows, :]
+            part = to_keys[..., columns, :]
+            part += (to_scores.mT @ queries[..., rows, :]).sum_to_size(part.shape)
     return to_queries, to_keys, to_values
 
 
@@ -222,8 +247,10 @@ def flash_attention(
 
     Args:
         queries: (..., T, D)
-        keys: (..., S, D)
-        values: (..., S, D_v)
+        keys: (..., S, D). Heads may share them: with queries (..., H, T, D) they may be
+            (..., H_kv, S, D), where H_kv divides H, and query heads 0, 0, 1, 1 have
+            keys 0, 1. No more than a tile of them is repeated at a time.
+        values: (..., S, D_v), with as many heads as the keys.
         causal: no query attends to what comes after it; the queries are the last T of
             the S positions, as in ``causal_mask``.
         window: with ``causal``: a query attends to its last ``window`` positions alone,
@@ -236,13 +263,14 @@ def flash_attention(
             for that is a RuntimeError.
 
     Raises:
-        ValueError: what ``scaled_dot_product_attention`` refuses, more queries than
-            keys where causal, a window or sinks that don't fit, or a tile below 1.
+        ValueError: what ``scaled_dot_product_attention`` refuses, but for shared keys;
+            heads of keys that don't divide those of queries, more queries than keys
+            where causal, a window or sinks that don't fit, or a tile below 1.
 
     Source: Dao et al. 2022, algorithms 1 and 4; Dao 2023, section 3.1, for the order of
     the loops. Built by hand in chapter 14.
     """
     first_query = keys.shape[-2] - queries.shape[-2] if causal else 0
     walk = Walk(causal, window, sinks, tile, first_query)
-    context: Tensor = _Flash.apply(queries, keys, values, walk)[0]
-    return context
+    context: Tensor = _Flash.apply(*in_groups(queries, keys, values), walk)[0]
+    return context.flatten(-4, -3) if context.dim() > queries.dim() else context

@@ -1,8 +1,10 @@
 """Functions that tests run in other processes, which have to find them in a file."""
 
+import itertools
 import os
 import pathlib
 import signal
+from unittest import mock
 
 import torch
 import torch.distributed as dist
@@ -96,25 +98,33 @@ def share_weights():
 
 
 def rings_beside_whole(length):
-    """Both kinds of attention, and what is said of other lengths."""
-    found = [ring_beside_whole(length, causal) for causal in (False, True)]
+    """Both kinds of attention, keys that heads share, 16 bits; and what is refused."""
+    kinds = itertools.product((False, True), (6, 2, 1))
+    found = [ring_beside_whole(length, *kind) for kind in kinds]
+    short = ring_beside_whole(length, True, 2, torch.bfloat16)
     uneven = torch.zeros(4, 2), torch.zeros(6, 2), torch.zeros(6, 2)
-    return found, message_of(lambda: ring.ring_attention(*uneven))
+    ungrouped = torch.zeros(4, 3, 2), torch.zeros(3, 3, 2), torch.zeros(3, 3, 2)
+    refused = [
+        message_of(lambda given=given: ring.ring_attention(*given))
+        for given in (uneven, ungrouped)
+    ]
+    return {"rings": found, "in 16 bits": short, "refused": refused}
 
 
-def ring_beside_whole(length, causal):
+def ring_beside_whole(length, causal, kv_heads, dtype=torch.float64):
     """Contexts and gradients of this process's positions, by both."""
     generator = torch.Generator().manual_seed(2)
-    shape = (2, 3, length, 4)
-    wholes = [
-        torch.randn(shape, generator=generator, dtype=torch.float64) for _ in range(4)
-    ]
-    gradient = wholes.pop()
-    for one in wholes:
-        one.requires_grad_()
+    sizes = ((6, 4), (kv_heads, 4), (kv_heads, 5), (6, 5))  # heads, and their widths
+    *inputs, gradient = (
+        torch.randn(2, heads, length, width, generator=generator).to(dtype)
+        for heads, width in sizes
+    )
+    wide = torch.promote_types(dtype, torch.float32)
+    wholes = [one.to(wide).requires_grad_() for one in inputs]
+    repeated = [one.repeat_interleave(6 // kv_heads, dim=1) for one in wholes[1:]]
     mask = causal_mask(length) if causal else None
-    expected, _ = scaled_dot_product_attention(*wholes, mask=mask)
-    whole_gradients = torch.autograd.grad(expected, wholes, gradient)
+    expected, _ = scaled_dot_product_attention(wholes[0], *repeated, mask=mask)
+    whole_gradients = torch.autograd.grad(expected, wholes, gradient.to(wide))
 
     def own(one):
         return one.detach().chunk(dist.get_world_size(), -2)[dist.get_rank()]
@@ -122,20 +132,57 @@ def ring_beside_whole(length, causal):
     # As a layer's are, whose heads stand behind the positions in memory.
     parts = [
         own(one).transpose(1, 2).contiguous().transpose(1, 2).requires_grad_()
-        for one in wholes
+        for one in inputs
     ]
-    with traffic.counted() as counts:
+    with traffic.counted() as forward:
         context = ring.ring_attention(*parts, causal=causal, tile=3)
+    with traffic.counted() as backward:
         found = torch.autograd.grad(context, parts, own(gradient))
     pairs = [
         (context.detach(), own(expected)),
         *zip(found, map(own, whole_gradients), strict=True),
     ]
     return {
-        "pairs": [(ours.contiguous(), theirs.clone()) for ours, theirs in pairs],
-        "calls": counts.calls,
-        "payload": counts.payload,
+        "pairs": [(ours.contiguous(), theirs.to(dtype)) for ours, theirs in pairs],
+        "bytes of keys and values": sum(one.nbytes for one in parts[1:]),
+        "payloads": (forward.payload, backward.payload),
     }
+
+
+class NotedWork:
+    """Transfers whose end is noted when it is waited for."""
+
+    def __init__(self, works, note):
+        self.works, self.note = works, note
+
+    def wait(self):
+        self.note("wait")
+        for one in self.works:
+            one.wait()
+
+
+def order_in_a_ring():
+    """What a process begins, computes and waits for, forward and backward."""
+    begin, noted = dist.batch_isend_irecv, []
+
+    def walked(walk):
+        return lambda *given: noted.append("walk") or walk(*given)
+
+    def begun(operations):
+        noted.append("send")
+        return [NotedWork(begin(operations), noted.append)]
+
+    given = [torch.randn(2, 3, 4, requires_grad=True) for _ in range(3)]
+    with (
+        mock.patch.object(dist, "batch_isend_irecv", begun),
+        mock.patch.object(ring, "walk_forward", walked(ring.walk_forward)),
+        mock.patch.object(ring, "walk_backward", walked(ring.walk_backward)),
+    ):
+        context = ring.ring_attention(*given)
+        forward = " ".join(noted)
+        noted.clear()
+        context.sum().backward()
+    return forward, " ".join(noted)
 
 
 # --- tensor parallel ------------------------------------------------------------------

@@ -70,8 +70,8 @@ def test_muon_takes_the_new_matrices():
 
 @pytest.mark.parametrize(
     "options",
-    [{}, {"num_kv_heads": 2}, {"qk_norm": True}, {"window": 10}],
-    ids=["as it is", "grouped", "normed", "windowed"],
+    [{}, {"num_kv_heads": 2}, {"num_kv_heads": 1}, {"qk_norm": True}, {"window": 4}],
+    ids=["as it is", "grouped", "one for all", "normed", "windowed"],
 )
 @pytest.mark.parametrize("core", [None, flash_attention], ids=["", "flash"])
 def test_the_audit_passes_a_blocks_attention(options, core):
@@ -79,7 +79,8 @@ def test_the_audit_passes_a_blocks_attention(options, core):
     config = TransformerConfig(11, 10, 24, 6, 1, **options)
     layer = BlockAttention(config)
     layer.core = core
-    found = checks.audit(layer, 24, 10, num_heads=6, num_kv_heads=config.num_kv_heads)
+    told = {"num_kv_heads": config.num_kv_heads, "window": config.window}
+    found = checks.audit(layer, 24, 10, num_heads=6, **told)
     assert found.ok, found.failed
 
 
@@ -146,9 +147,23 @@ def test_another_core_computes_inside_the_block_alone():
         with pytest.raises(ValueError, match="num_heads"), attending_with(made, core):
             model(num_heads=5)
     options = {"causal": True, "window": None, "sinks": 0}
-    assert calls == [((B, 6, 9, 4), options)] * 2
+    assert calls == [((B, 2, 9, 4), options)] * 2
     made(text)
     assert len(calls) == 2
+
+
+@pytest.mark.parametrize("options", [{}, {"window": 3, "sinks": 2}], ids=["", "window"])
+@pytest.mark.parametrize("num_kv_heads", [1, 2, 6])
+def test_a_core_takes_shared_keys_as_they_are(num_kv_heads, options):
+    made = model(num_kv_heads=num_kv_heads, positions="rotary", **options).double()
+    parameters, text = list(made.parameters()), ids(B, 9)
+    outputs = [made(text)]
+    with attending_with(made, flash_attention):
+        outputs.append(made(text))
+    assert_close(*outputs, atol=1e-12, rtol=0)
+    arriving = torch.randn_like(outputs[0])
+    plain, ours = (torch.autograd.grad(one, parameters, arriving) for one in outputs)
+    assert_close(ours, plain, atol=1e-12, rtol=0)
 
 
 def test_what_a_core_cannot_compute_is_named():

@@ -42,7 +42,11 @@ def test_with_a_cache(naive):
 @pytest.mark.slow
 def test_in_several_processes(naive):
     """DDP, FSDP, heads over processes, and positions round a ring."""
+    B, T, H_KV = executions.B, executions.T, executions.H_KV
+    keys = B * H_KV * (T // 2) * (executions.C // executions.H) * 8  # bytes of a part
     for process in run(executions.execute_spread, 2):
         assert tuple(process) == SPREAD
         for found in process.values():
             require_same(found, naive)
+        # In two blocks: 2 tensors forward, and 2 + 4 backward; shared heads once.
+        assert process["ring"]["payload"]["send"] == 2 * 8 * keys

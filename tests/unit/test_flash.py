@@ -62,6 +62,32 @@ def test_tiles_give_the_context_and_the_gradients_of_the_whole(reach, T, S, tile
         assert_close(found, expected, atol=1e-12, rtol=0)
 
 
+def in_groups_of_six(kv_heads):
+    """Queries of six heads, and keys and values of fewer."""
+    torch.manual_seed(kv_heads)
+    shapes = ((B, 6, 5, D), (B, kv_heads, 9, D), (B, kv_heads, 9, D_V))
+    return [torch.randn(*one, dtype=torch.float64).requires_grad_() for one in shapes]
+
+
+@pytest.mark.parametrize("tile", [2, 100])
+@pytest.mark.parametrize("kv_heads", [1, 2, 3])
+@pytest.mark.parametrize("reach", REACHES.values(), ids=REACHES)
+def test_shared_keys_are_repeated_ones(reach, kv_heads, tile):
+    queries, *shared = given = in_groups_of_six(kv_heads)
+    repeated = [one.repeat_interleave(6 // kv_heads, dim=1) for one in shared]
+    ours = flash_attention(*given, tile=tile, **reach)
+    whole = explicit(queries, *repeated, **reach)
+    assert_close(ours, whole, atol=1e-12, rtol=0)
+    arriving = torch.randn_like(whole)
+    pairs = zip(
+        torch.autograd.grad(ours, given, arriving),
+        torch.autograd.grad(whole, given, arriving),
+        strict=True,
+    )
+    for found, expected in pairs:
+        assert_close(found, expected, atol=1e-12, rtol=0)
+
+
 def test_it_equals_pytorchs_own():
     given = inputs(9, 9, torch.float32)
     theirs = F.scaled_dot_product_attention(*given, is_causal=True)
@@ -125,18 +151,31 @@ def test_memory_is_linear_in_the_text_where_the_explicit_ones_is_quadratic():
     assert whole[1] > 6 * 1024**2 * 4
 
 
-def test_what_is_kept_for_the_way_back_is_one_number_a_query_and_the_context():
+def kept_for_the_way_back(given):
     kept = []
 
     def pack(tensor):
         kept.append(tensor)
         return tensor
 
-    given = inputs(6, 6)
     with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
         flash_attention(*given, causal=True, tile=2)
+    return kept
+
+
+def test_what_is_kept_for_the_way_back_is_one_number_a_query_and_the_context():
+    kept = kept_for_the_way_back(inputs(6, 6))
     shapes = sorted(tuple(one.shape[-2:]) for one in kept)
     assert shapes == sorted([(6, D), (6, D), (6, D_V), (6, D_V), (6, 1)])
+
+
+def test_shared_keys_are_kept_as_they_came():
+    given = in_groups_of_six(2)
+    kept = kept_for_the_way_back(given)
+    queries = [B * 6 * 5 * width for width in (D, D_V, 1)]  # context and logs, too
+    keys = [B * 2 * 9 * width for width in (D, D_V)]
+    assert sorted(one.numel() for one in kept) == sorted(queries + keys)
+    assert {one.data_ptr() for one in given} <= {one.data_ptr() for one in kept}
 
 
 @pytest.mark.parametrize("reach", REACHES.values(), ids=REACHES)
@@ -224,6 +263,12 @@ def test_a_piece_that_may_not_be_seen_changes_nothing():
         ({"causal": 1}, "causal must be True or False, got 1"),
         ({"keys": torch.ones(B, H, 3, D).double()}, "S must be at least T"),
         ({"values": torch.ones(B, H, 2, D).double()}, r"agree in the number of rows"),
+        ({"values": torch.ones(B, 1, 4, D).double()}, "agree in the leading axes"),
+        ({"keys": torch.ones(B, 2, 4, D).double()}, "divide H = 3 .*, got H_kv = 2"),
+        ({"keys": torch.ones(B, 6, 4, D).double()}, "divide H = 3 .*, got H_kv = 6"),
+        ({"keys": torch.ones(B, 0, 4, D).double()}, "divide H = 3 .*, got H_kv = 0"),
+        ({"keys": torch.ones(1, 1, 4, D).double()}, "agree in the axes before the"),
+        ({"keys": torch.ones(H, 4, D).double()}, "agree in the leading axes"),
         ({"queries": torch.ones(B, H, 4, D)}, "queries and keys must share one dtype"),
     ],
     ids=lambda one: next(iter(one)) if isinstance(one, dict) else "",

@@ -100,14 +100,39 @@ def test_all_get_the_weights_of_one():
 
 @pytest.mark.parametrize("processes", [1, 2, 3])
 def test_a_ring_finds_what_one_process_finds(processes):
-    for rings, refused in run(in_processes.rings_beside_whole, processes, 12):
-        assert refused == "queries and keys must be of the same positions, got 4 and 6"
-        for found in rings:
+    for process in run(in_processes.rings_beside_whole, processes, 12):
+        uneven, ungrouped = process["refused"]
+        assert uneven == "queries and keys must be of the same positions, got 4 and 6"
+        assert "must divide H = 4 of queries, got H_kv = 3" in ungrouped
+        for kv_heads, found in zip((6, 2, 1) * 2, process["rings"], strict=True):
             require_equal(found["pairs"])
-            part = 2 * 3 * 12 * 4 * 8 // processes  # bytes of keys or of values
-            # Two tensors forward and four backward, once round each.
-            expected = {"send": 6 * part * processes} if processes > 1 else {}
-            assert found["payload"] == expected
+            size = 2 * kv_heads * 12 * (4 + 5) * 8 // processes  # keys and values
+            assert found["bytes of keys and values"] == size
+            require_handed_over(found["payloads"], processes, size, size)
+
+
+@pytest.mark.parametrize("processes", [2, 3])
+def test_keys_of_16_bits_travel_in_16_and_their_gradients_in_32(processes):
+    for process in run(in_processes.rings_beside_whole, processes, 12):
+        found = process["in 16 bits"]
+        require_equal(found["pairs"], 0.02)
+        numbers = 2 * 2 * 12 * (4 + 5) // processes
+        require_handed_over(found["payloads"], processes, 2 * numbers, 4 * numbers)
+
+
+def require_handed_over(payloads, processes, size, size_of_gradients):
+    """Keys and values N - 1 times each way, their gradients N times, once."""
+    forward = (processes - 1) * size
+    backward = forward + processes * size_of_gradients
+    expected = ({"send": forward}, {"send": backward})
+    assert payloads == (expected if processes > 1 else ({}, {}))
+
+
+def test_a_ring_sends_while_it_computes():
+    forward = "send walk wait send walk wait walk"
+    # Gradients are sent after each walk, and waited for after the one that follows.
+    backward = "send walk send wait send walk wait send wait walk wait send wait"
+    assert run(in_processes.order_in_a_ring, 3) == [(forward, backward)] * 3
 
 
 # --- tensor parallel ------------------------------------------------------------------
