@@ -12,9 +12,11 @@ import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 from torch.distributed.device_mesh import DeviceMesh
+from torch.distributed.tensor import Replicate
 from torch.distributed.tensor.parallel import (
     ColwiseParallel,
     ParallelStyle,
+    PrepareModuleInput,
     RowwiseParallel,
     parallelize_module,
 )
@@ -114,6 +116,9 @@ def spread_block(block: Block) -> Block:
 def spread_by_pytorch(model: TransformerLM, mesh: DeviceMesh) -> None:
     """The same for all blocks of a model, by PyTorch's ``parallelize_module``.
 
+    It is told that layers share an input, whose gradients then are summed once: else it
+    would sum those of queries, keys and values apart.
+
     Args:
         model: without QK-norm and dropout, the same in all processes; it is changed.
         mesh: one axis, of all processes.
@@ -131,6 +136,10 @@ def spread_by_pytorch(model: TransformerLM, mesh: DeviceMesh) -> None:
         for name in ("gate", "up") if gated else ("0",):
             plan[f"mlp.{name}"] = ColwiseParallel()
         plan["mlp.down" if gated else "mlp.2"] = RowwiseParallel()
+        for name in ("attention", "mlp"):
+            plan[name] = PrepareModuleInput(
+                input_layouts=(Replicate(),), desired_input_layouts=(Replicate(),)
+            )
         parallelize_module(block, mesh, plan)
 
 

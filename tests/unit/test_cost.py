@@ -9,18 +9,9 @@ import torch
 from helpers.models.language_model import TransformerLM
 from helpers.models.transformer_block import BlockAttention, TransformerConfig
 from helpers.parallel import executions, processes
-from helpers.parallel.cost import (
-    H100,
-    KEPT,
-    MODELS,
-    WAYS,
-    Machine,
-    Work,
-    estimate,
-    fitted,
-    work_of,
-)
+from helpers.parallel.cost import KEPT, WAYS, estimate, fitted, work_of
 from helpers.parallel.traffic import bytes_sent
+from helpers.parallel.workload import H100, MODELS, Machine, Work
 from helpers.recorded import results
 from tests.samples import in_processes
 
@@ -100,12 +91,12 @@ def test_what_is_shared_becomes_less():
     assert alone.compute / 4 < ring.compute < alone.compute / 2
     assert ddp.memory["weights"] == alone.memory["weights"]
     assert ddp.memory["activations"] == alone.memory["activations"] / 4
-    block = 4 * WORK.block_numbers / WORK.layers
-    of_one = alone.memory["weights"] / 4 + 0.75 * block
+    # A block and both tables are gathered.
+    gathered = 4 * (WORK.block_numbers / WORK.layers + WORK.table_numbers)
+    of_one = alone.memory["weights"] / 4 + 0.75 * gathered
     assert fsdp.memory["weights"] == pytest.approx(of_one)
     assert fsdp.memory["optimizer"] == alone.memory["optimizer"] / 4
-    shared = 4 * (WORK.block_numbers / 4 + WORK.table_numbers)
-    assert tensor.memory["gradients"] == pytest.approx(shared)
+    assert tensor.memory["gradients"] == alone.memory["gradients"] / 4
     assert tensor.memory["activations"] == alone.memory["activations"] * 7 / 16
     assert ring.memory["activations"] == alone.memory["activations"] / 4
 
@@ -118,6 +109,7 @@ def test_a_device_without_a_text_waits():
 
 
 def test_fewer_texts_at_once_keep_less_and_may_send_more():
+    free = dataclasses.replace(SLOW, latency=0.0)
     for way in WAYS:
         whole, parts = (estimate(WORK, SLOW, 2, way, at_once=n) for n in (None, 2))
         count = 3 if way in ("ddp", "fsdp") else 6  # of 6 texts, or of 12
@@ -125,6 +117,46 @@ def test_fewer_texts_at_once_keep_less_and_may_send_more():
         assert kept[0] == count * kept[1]
         assert parts.sent == whole.sent * (count if way == "fsdp" else 1)
         assert parts.compute == whole.compute
+        waits = [
+            one.sending - estimate(WORK, free, 2, way, at_once=n).sending
+            for one, n in ((whole, None), (parts, 2))
+        ]
+        # The gradients of all parts are all-reduced once: 2 messages for a layer.
+        once = 6e-3 if way in ("ddp", "ring") else 0.0
+        assert waits[1] - once == pytest.approx(count * (waits[0] - once))
+
+
+def test_numbers_are_updated_where_they_are_held():
+    slow = dataclasses.replace(SLOW, per_number=1.0)
+    for way, share in {"ddp": 1, "fsdp": 4, "tensor": 4, "ring": 1}.items():
+        computes = [estimate(WORK, one, 4, way).compute for one in (SLOW, slow)]
+        assert computes[1] - computes[0] == pytest.approx(WORK.numbers / share)
+
+
+def test_recomputation_keeps_a_block_and_takes_its_forward_pass_again():
+    for way in WAYS:
+        usual, less = (estimate(WORK, SLOW, 2, way, recompute=r) for r in (False, True))
+        kept, kept_less = (one.memory["activations"] for one in (usual, less))
+        of_a_block = kept / WORK.layers
+        inputs = 4 * WORK.layers * 64 * WORK.tokens / (1 if way == "tensor" else 2)
+        assert kept_less == pytest.approx(inputs + of_a_block)
+        products, attention = WORK.operations
+        head = 6 * 65 * 64
+        if way == "ring":
+            attention *= 1.5  # the second half of a text meets both halves
+        factor = (4 / 3 * (products - head + attention) + head) / (products + attention)
+        assert less.compute / usual.compute == pytest.approx(factor)
+        assert (less.sent > usual.sent) == (way in ("tensor", "ring"))
+
+
+def test_heads_of_keys_that_are_shared_are_what_a_ring_sends():
+    heads = dataclasses.replace(WORK, heads=8)
+    shared = dataclasses.replace(WORK, heads=8, kv_heads=2)
+    gradients = estimate(WORK, SLOW, 4, "ddp").sent
+    sent = [estimate(one, SLOW, 4, "ring").sent - gradients for one in (heads, shared)]
+    assert sent[0] == pytest.approx(4 * sent[1])
+    assert sent[0] == estimate(WORK, SLOW, 4, "ring").sent - gradients
+    assert (WORK.kv_width, heads.kv_width, shared.kv_width) == (64, 64, 16)
 
 
 def test_latency_counts_the_messages_that_follow_each_other():
@@ -134,7 +166,9 @@ def test_latency_counts_the_messages_that_follow_each_other():
         found[way] = (
             estimate(WORK, SLOW, 4, way).sending - estimate(WORK, quick, 4, way).sending
         )
-    messages = {"ddp": 3 * 6, "fsdp": 9 * 3, "tensor": 12 * 6, "ring": 6 * 4 + 3 * 6}
+    # Round a ring of 4, an all-reduce takes 6; keys and values take 3 forward, and with
+    # their gradients 4 backward.
+    messages = {"ddp": 3 * 6, "fsdp": 9 * 3, "tensor": 14 * 6, "ring": 3 * 7 + 3 * 6}
     assert found == pytest.approx({way: n * 1e-3 for way, n in messages.items()})
 
 
@@ -145,9 +179,12 @@ def test_latency_counts_the_messages_that_follow_each_other():
 )
 def test_bytes_are_those_that_processes_send():
     e = executions
-    work = Work(2, e.C, e.T, e.B + 1, e.VOCAB)  # rows and positions that two divide
+    # Rows and positions that two divide; keys and values are half as wide.
+    work = Work(2, e.C, e.T, e.B + 1, e.VOCAB, squares=11.0)
     machine = dataclasses.replace(SLOW, bytes_each=8)
-    found, _ = processes.run(e.execute_spread, 2, {"positions": "learned"})
+    found, _ = processes.run(
+        e.execute_spread, 2, {"positions": "learned", "num_kv_heads": e.H_KV}
+    )
     sent = {
         way: sum(bytes_sent(kind, one, 2) for kind, one in step["payload"].items())
         for way, step in found.items()
@@ -159,20 +196,23 @@ def test_bytes_are_those_that_processes_send():
     assert expected["ddp"] == matrices
     assert expected["fsdp"] == 1.5 * matrices
     assert 0.9 * expected["fsdp"] < sent["FSDP"] < 1.1 * expected["fsdp"]
-    activations = e.B * e.T * e.C * 8 * 2
-    # PyTorch sums the gradients of queries, keys and values apart: six sums, not four.
-    assert sent["tensor parallel"] == 6 * activations
-    assert expected["tensor"] == 4 * activations * (e.B + 1) / e.B
-    ring = found["ring"]["payload"]["send"]
-    assert ring == 6 * activations
-    without = expected["ring"] - expected["ddp"]  # the gradients
-    assert without == ring * (e.B + 1) / e.B
+    # Four sums in each of two blocks. The estimate divides both tables as well, which
+    # the book's own layers leave whole: two sums more, of one row more in the batch.
+    activations = e.B * e.T * e.C * 8
+    assert sent["tensor parallel"] == 8 * activations
+    assert expected["tensor"] == 10 * activations * (e.B + 1) / e.B
+    part = activations // 2 * e.H_KV // e.H  # keys of half a text
+    send = found["ring"]["payload"]["send"]
+    assert send == 2 * (4 * 1 + 2 * 2) * part
+    grouped = dataclasses.replace(work, heads=e.H, kv_heads=e.H_KV)
+    of_keys = estimate(grouped, machine, 2, "ring").sent - expected["ddp"]
+    assert of_keys == send * (e.B + 1) / e.B
 
 
 def test_what_is_fitted_comes_back():
-    truth = dataclasses.replace(SLOW, per_block=0.02, latency=0.004)
+    truth = dataclasses.replace(SLOW, per_block=0.02, per_number=1e-6, latency=0.004)
     runs = [{"way": "ddp", "seconds": 9.0}]
-    for layers, width in ((1, 64), (2, 64), (4, 32), (2, 128)):
+    for layers, width in ((1, 64), (2, 64), (4, 32), (2, 128), (3, 96)):
         sizes = {"layers": layers, "d_model": width, "context_length": 32, "batch": 4}
         seconds = estimate(work_of(sizes), truth, 1, "ddp").compute
         runs.append({"way": "alone", "seconds": seconds, **sizes})
@@ -183,9 +223,20 @@ def test_what_is_fitted_comes_back():
     for field in dataclasses.fields(Machine):
         assert getattr(found, field.name) == pytest.approx(getattr(truth, field.name))
     with pytest.raises(
-        ValueError, match="two alone and two of all_reduce, got 0 and 1"
+        ValueError, match="three alone and two of all_reduce, got 0 and 1"
     ):
         fitted(runs[-1:])
+    for run in runs:
+        if run["way"] == "alone":
+            run["seconds"] -= 1.5e-6 * work_of(run).numbers
+    assert fitted(runs).per_number == 0  # and not below
+    with pytest.raises(ValueError, match="take longer with more bytes"):
+        fitted(
+            [
+                run | {"seconds": 1 / run["bytes"]} if "bytes" in run else run
+                for run in runs
+            ]
+        )
 
 
 def test_what_is_recorded_was_measured_in_every_way():
@@ -202,6 +253,10 @@ def test_what_is_recorded_was_measured_in_every_way():
         (lambda: estimate(WORK, H100, 0, "ddp"), "devices .*0"),
         (lambda: estimate(WORK, H100, 2, "pipeline"), "way must be one of ddp, .*'pip"),
         (lambda: estimate(WORK, H100, 2, "ddp", at_once=0), "at_once .*0"),
+        (lambda: estimate(MODELS["8B"], H100, 33, "tensor"), "the 32 heads .*, got 33"),
+        (lambda: estimate(WORK, H100, 33, "ring"), "the 32 positions .*, got 33"),
+        (lambda: dataclasses.replace(WORK, heads=8, kv_heads=3), "kv_heads .* 3 and 8"),
+        (lambda: dataclasses.replace(WORK, kv_heads=2), "kv_heads .* 2 and None"),
         (lambda: dataclasses.replace(WORK, layers=0), "layers .*0"),
         (lambda: dataclasses.replace(WORK, squares=-1), "squares .* above 0, got -1"),
         (lambda: dataclasses.replace(H100, bandwidth=0), "bandwidth .* above 0, got 0"),
