@@ -182,6 +182,17 @@ def test_two_features_of_chance_are_no_reason():
     assert not any("only there" in one for one in found)
 
 
+@pytest.mark.parametrize("special", [0, 1])
+def test_what_is_right_with_a_number_of_0_or_1_alone_gives_no_reason(special):
+    numbers = [special, 2, special, 3, special, 4]
+    right = [({"processes": n}, n == special) for n in numbers]
+    wrong = [({"processes": n}, n != special) for n in numbers]
+    assert not any("only there" in one for one in where(*right))
+    assert where(*wrong)[-1] == (
+        f"It goes wrong where processes is {special}, and only there."
+    )
+
+
 def test_a_matrix_of_weights_is_no_sequence():
     same = {"x": torch.ones(3, 2), "W_query": torch.ones(3, 2)}
     longer = {"x": torch.ones(5, 2), "W_query": torch.ones(3, 2)}
@@ -414,6 +425,16 @@ def test_what_changes_from_call_to_call_is_told():
     assert checks.block_parameters.examine(counts).signs[0] == (
         "A second call with the same input gives something else."
     )
+
+
+def test_zeros_that_any_factor_leaves_alone_are_no_sign():
+    def one_round_in_bits(numbers, bytes_each, processes, sharded):
+        share = (processes - 1) / processes
+        return 8 * bytes_each * numbers * share * (3 if sharded else 1)
+
+    found = checks.step_bytes.examine(one_round_in_bits)
+    assert found.mistake is None
+    assert not any("only there" in one for one in found.signs)
 
 
 def test_layers_that_a_function_freezes_are_no_changed_numbers():

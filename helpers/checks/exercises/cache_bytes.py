@@ -7,6 +7,7 @@ import torch
 from helpers.checks.cases import Case, Mistake
 from helpers.checks.exercise import Exercise
 from helpers.checks.exercises.support.calling_for_numbers import call_for_number
+from helpers.checks.exercises.support.several_ways import several
 
 NAMES = ("tokens", "layers", "heads", "kv_heads", "d_model", "bytes_each")
 
@@ -84,11 +85,23 @@ EXERCISE = Exercise(
             "A query is used once, for its own token, and isn't kept.",
         ),
         Mistake(
+            "a cache of all heads' queries, too",
+            _times(lambda T, L, H, K, C, b: (H + 2 * K, 2 * K)),
+            "A query is used once, for its own token, and isn't kept. Only the "
+            "kv_heads count, each with its keys and its values.",
+        ),
+        Mistake(
             "keys and values for each query head",
             _times(lambda T, L, H, K, C, b: (H, K)),
             "Only heads of keys and values are kept, kv_heads of them: the query heads "
             "share these. Nor does a head become wider where there are fewer: D is "
             "d_model divided by the number of query heads.",
+        ),
+        Mistake(
+            "one row of the model's width for each token",
+            _times(lambda T, L, H, K, C, b: (H, 2 * K)),
+            "In each layer a token leaves two things behind, a key and a value. Each "
+            "has kv_heads times D numbers, where d_model is heads times D.",
         ),
         Mistake(
             "keys shared, and values for each query head",
@@ -100,6 +113,20 @@ EXERCISE = Exercise(
             _times(lambda T, L, H, K, C, b: (H, 1)),
             "One head is d_model / heads wide; all query heads together are d_model "
             "wide.",
+        ),
+        Mistake(
+            "a head's width, rounded up to a power of two",
+            _times(
+                lambda T, L, H, K, C, b: (2 ** math.ceil(math.log2(C // H)), C // H)
+            ),
+            "A kernel may pad a head, but what the cache keeps are d_model / heads "
+            "numbers for each, a power of two or not.",
+        ),
+        Mistake(
+            "a share of whole numbers, which is 0",
+            lambda T, L, H, K, C, b: 2 * T * L * C * (K // H) * b,
+            "kv_heads // heads is 0 wherever query heads share keys. Take "
+            "d_model // heads, which leaves no rest, and multiply that by kv_heads.",
         ),
         Mistake(
             "one head of keys",
@@ -126,9 +153,13 @@ EXERCISE = Exercise(
             _times(lambda T, L, H, K, C, b: (8, 1)),
             "bytes_each counts bytes; a byte has 8 bits.",
         ),
-        Mistake(
+        *several(
             "a table of weights",
-            _times(lambda T, L, H, K, C, b: (T, 1)),
+            [
+                _times(lambda T, L, H, K, C, b: (T, 1)),
+                lambda T, L, H, K, C, b: T * T * L * H * b,
+                lambda T, L, H, K, C, b: T * T * L * K * b,
+            ],
             "The cache keeps keys and values, one of each a token; the T x T weights "
             "aren't kept.",
         ),

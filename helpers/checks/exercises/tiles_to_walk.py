@@ -5,6 +5,10 @@ import math
 from helpers.checks.cases import Case, Mistake
 from helpers.checks.exercise import Exercise
 from helpers.checks.exercises.support.calling_for_numbers import call_for_number
+from helpers.checks.exercises.support.tile_mistakes import (
+    WHERE_ROWS_BEGIN_AND_END,
+    tiles_a_side,
+)
 
 
 def _tables():
@@ -63,31 +67,9 @@ def _scores(T, tile, window):
     return sum(min(row + 1, window) for row in range(T))
 
 
-def _tiles_a_side(T, tile):
-    return math.ceil(T / tile)
-
-
 def _triangle(T, tile, window):
-    side = _tiles_a_side(T, tile)
+    side = tiles_a_side(T, tile)
     return side * (side + 1) // 2
-
-
-def _band(T, tile, window):
-    """Each row of tiles has as many as a window is long."""
-    width = math.ceil(window / tile)
-    return sum(min(row + 1, width) for row in range(_tiles_a_side(T, tile)))
-
-
-def _from_the_last_query(T, tile, window):
-    number = _tiles_a_side(T, tile)
-
-    def reaches(row, column):
-        last = min((row + 1) * tile, T) - 1
-        return last - window < (column + 1) * tile - 1
-
-    return sum(
-        reaches(row, column) for row in range(number) for column in range(row + 1)
-    )
 
 
 EXERCISE = Exercise(
@@ -106,7 +88,7 @@ EXERCISE = Exercise(
     mistakes=(
         Mistake(
             "a count of all tiles",
-            lambda T, tile, window: _tiles_a_side(T, tile) ** 2,
+            lambda T, tile, window: tiles_a_side(T, tile) ** 2,
             "Tiles whose keys all come after their queries hold nothing, and so do "
             "those that lie behind every query's window.",
         ),
@@ -118,7 +100,7 @@ EXERCISE = Exercise(
         Mistake(
             "a triangle without its diagonal",
             lambda T, tile, window: (
-                _tiles_a_side(T, tile) * (_tiles_a_side(T, tile) - 1) // 2
+                tiles_a_side(T, tile) * (tiles_a_side(T, tile) - 1) // 2
             ),
             "The tiles on the diagonal are half hidden, and half of them is needed: "
             "every token sees itself.",
@@ -183,17 +165,6 @@ EXERCISE = Exercise(
             "A token may attend to itself: a tile that begins at the last query's own "
             "place holds a visible score.",
         ),
-        Mistake(
-            "a window in tiles, rounded up",
-            lambda T, tile, window: _band(T, tile, window),
-            "A tile's first query looks back from the tile's beginning, so its window "
-            "reaches into earlier tiles, one more than window / tile would say.",
-        ),
-        Mistake(
-            "a window counted from a tile's last query",
-            _from_the_last_query,
-            "The window of a tile's first query reaches farthest back. Count from "
-            "there, and not from the last one.",
-        ),
+        *WHERE_ROWS_BEGIN_AND_END,
     ),
 )
