@@ -16,7 +16,7 @@ EVERYONE = -1
 # Of the palette, what stands for nothing else in the book; the last is left white.
 FILLS = ("#E69F00", "#56B4E9", "#F0E442", "none")
 STRENGTH = 0.4  # how opaque a fill is, so that the number in it is read
-CELL = 0.27  # inches
+CELL = 0.19  # inches, so that three grids of four fit a phone
 
 
 def ownership(ways: Mapping[str, Mapping[str, Tensor]], *, title: str) -> Picture:
@@ -53,7 +53,10 @@ def ownership(ways: Mapping[str, Mapping[str, Tensor]], *, title: str) -> Pictur
     tall, wide = (max(shape[axis] for shape in shapes) for axis in (0, 1))
     picture = Picture(
         f"{title}. {'. '.join(told)}",
-        (1.2 + len(names) * (wide * CELL + 0.5), 0.7 + len(ways) * (tall * CELL + 0.3)),
+        (
+            0.45 + len(names) * (wide * CELL + 0.1),
+            0.7 + len(ways) * (tall * CELL + 0.15),
+        ),
     )
     with matplotlib.style.context(["default", STYLE]):
         grid = picture.subplots(len(ways), len(names), squeeze=False)
@@ -63,8 +66,8 @@ def ownership(ways: Mapping[str, Mapping[str, Tensor]], *, title: str) -> Pictur
                 axes.set_xlim(-0.05, wide + 0.05)
                 axes.set_ylim(tall + 0.05, -0.05)
                 axes.set_title(name if way == first else "")
-            place = {"ha": "right", "va": "center", "transform": panels[0].transAxes}
-            panels[0].text(-0.1, 0.5, way, **place)
+            middle = {"ha": "right", "va": "center", "transform": panels[0].transAxes}
+            panels[0].text(-0.1, 0.5, way, rotation=90, **middle)
         picture.suptitle(title)
     return picture
 

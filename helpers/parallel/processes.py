@@ -117,7 +117,11 @@ def _require_importable(function: Callable[..., Any]) -> None:
 
 
 def _in_words(error: ChildFailedError) -> str:
-    rank, failure = error.get_first_failure()
+    # Times are whole seconds. Whoever lost the connection to another failed later.
+    rank, failure = min(
+        error.failures.items(),
+        key=lambda item: (_has_lost_another(item[1].message), item[1].timestamp),
+    )
     name = failure.signal_name()
     if failure.exitcode < 0:
         return f"process {rank} was ended by {name}; the others were ended, too"
@@ -126,6 +130,12 @@ def _in_words(error: ChildFailedError) -> str:
         trace = message.get("extraInfo", {}).get("py_callstack", "")
         message = f"{message.get('message', '')}\n{trace}"
     return f"process {rank} failed, and the others were ended: {message}"
+
+
+def _has_lost_another(message: object) -> bool:
+    """Whether a failure is only what follows from another process's."""
+    words = str(message.get("message", "") if isinstance(message, dict) else message)
+    return "DistBackendError" in words or "gloo" in words.lower()
 
 
 @contextlib.contextmanager

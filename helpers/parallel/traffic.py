@@ -54,6 +54,8 @@ def bytes_sent(kind: str, payload: float, processes: int) -> float:
     Returns:
         bytes: 2 (N - 1) / N of the payload to all-reduce it round a ring, half of that
             to gather it or to reduce and scatter it, and all of it to send it on.
+            Nccl works like this. Gloo has no reduce-scatter of its own: it
+            all-reduces, and keeps a piece.
             A broadcast goes along a tree; on average a process sends (N - 1) / N.
 
     Raises:

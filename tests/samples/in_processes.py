@@ -52,13 +52,22 @@ MUCH = 400_000_000  # bytes of one tensor
 
 
 def send_much():
-    """How many bytes the machine sends itself while a large tensor is all-reduced."""
-    numbers = torch.ones(MUCH // 4)
-    dist.barrier()
-    before = sent_to_itself()
-    dist.all_reduce(numbers)
-    dist.barrier()
-    return sent_to_itself() - before
+    """Bytes that the machine sends itself for a large tensor, by what is done to it."""
+    whole = torch.ones(MUCH // 4)
+    part = torch.empty(len(whole) // dist.get_world_size())
+    operations = {
+        "all_reduce": lambda: dist.all_reduce(whole),
+        "all_gather": lambda: dist.all_gather_into_tensor(whole, part),
+        "reduce_scatter": lambda: dist.reduce_scatter_tensor(part, whole),
+    }
+    found = {}
+    for name, operation in operations.items():
+        dist.barrier()
+        before = sent_to_itself()
+        operation()
+        dist.barrier()
+        found[name] = sent_to_itself() - before
+    return found
 
 
 def sent_to_itself():

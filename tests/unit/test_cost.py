@@ -279,6 +279,9 @@ def test_what_cannot_be_counted_is_refused(call, message):
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc/net/dev")
 def test_the_loopback_sees_the_bytes_that_are_counted():
     """Other programs send there as well, but less than this."""
-    sent, _ = processes.run(in_processes.send_much, 2)
-    together = 2 * bytes_sent("all_reduce", in_processes.MUCH, 2)
-    assert together <= sent < 1.15 * together
+    found, _ = processes.run(in_processes.send_much, 2)
+    # Gloo does more than a ring would: it reduces all, and keeps a part.
+    as_if = {"reduce_scatter": "all_reduce"}
+    for kind, sent in found.items():
+        together = 2 * bytes_sent(as_if.get(kind, kind), in_processes.MUCH, 2)
+        assert together <= sent < 1.15 * together, kind

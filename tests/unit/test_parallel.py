@@ -1,11 +1,17 @@
 """helpers.parallel: what several processes compute is what one computes."""
 
+import json
 import signal
 import sys
 
 import pytest
 import torch
+from torch.distributed.elastic.multiprocessing.errors import (
+    ChildFailedError,
+    ProcessFailure,
+)
 
+from helpers.parallel import processes
 from helpers.parallel.processes import ProcessError, run
 from helpers.parallel.traffic import bytes_sent
 from tests.samples import in_processes
@@ -43,6 +49,19 @@ def test_a_process_that_raises_is_named_with_its_traceback():
     message = r"(?s)process 1 failed.*knows no such name.*in fail"
     with pytest.raises(ProcessError, match=message):
         run(in_processes.fail, 2)
+
+
+def test_a_process_that_only_lost_another_is_not_named_for_it(tmp_path):
+    """PyTorch's times are whole seconds, so that either may stand first."""
+    said = ("RuntimeError: [gloo/pair.cc] Connection closed by peer", "KeyError: 'x'")
+    failures = {}
+    for rank, words in enumerate(said):
+        file = tmp_path / f"{rank}.json"
+        told = {"message": words, "extraInfo": {"timestamp": "7", "py_callstack": "in"}}
+        file.write_text(json.dumps({"message": told}))
+        failures[rank] = ProcessFailure(rank, pid=1, exitcode=1, error_file=str(file))
+    words = processes._in_words(ChildFailedError("name", failures))
+    assert words.startswith("process 1 failed, and the others were ended: KeyError")
 
 
 def test_a_process_that_is_killed_is_named():
