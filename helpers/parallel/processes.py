@@ -60,7 +60,7 @@ def run(
             processes below 1.
         ProcessError: a call that raised, with its traceback, or a process that was
             killed; the message names the rank.
-        RuntimeError: this PyTorch can't talk to other processes.
+        RuntimeError: this PyTorch can't talk to other processes, as on Windows.
     """
     validation.require_integers(processes=processes)
     _require_importable(function)
@@ -82,6 +82,13 @@ def run(
             found = elastic_launch(config, _work)(function, backend, seconds, *args)
     except ChildFailedError as error:
         raise ProcessError(_in_words(error)) from None
+    except RuntimeError as error:
+        if "libuv" not in str(error):
+            raise
+        raise RuntimeError(
+            "this PyTorch can't start processes that find each other: its builds for "
+            "Windows lack libuv. In Windows' subsystem for Linux (WSL) it can"
+        ) from error
     return [_unpacked(found[rank]) for rank in range(processes)]
 
 

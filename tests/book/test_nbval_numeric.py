@@ -8,7 +8,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from tests import ROOT
-from tests.nbval_numeric import close
+from tests.nbval_numeric import NEEDS_PROCESSES, _is_impossible, close
 
 
 @pytest.mark.parametrize(
@@ -110,3 +110,16 @@ def test_nbval_uses_the_comparison(tmp_path):
         assert f"one::ipynb::Cell {number} {verdict}" in result.stdout
     assert "Cell outputs differ" in result.stdout
     assert "seconds a notebook" in result.stdout
+
+
+def test_what_starts_processes_is_left_out_on_windows_alone():
+    starting = {
+        path.name
+        for path in (ROOT / "chapters").glob("*.ipynb")
+        if "helpers.parallel.processes" in path.read_text(encoding="utf-8")
+    }
+    assert starting == set(NEEDS_PROCESSES)
+    for name in starting:
+        assert _is_impossible(name, "win32")
+        assert not _is_impossible(name, "linux")
+    assert not _is_impossible("14_attention_in_pieces.ipynb", "win32")

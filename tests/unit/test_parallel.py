@@ -3,6 +3,7 @@
 import json
 import signal
 import sys
+from unittest import mock
 
 import pytest
 import torch
@@ -78,6 +79,20 @@ def test_what_other_processes_cannot_import_is_refused():
             run(function, 2)
     with pytest.raises(ValueError, match=r"processes .*0"):
         run(in_processes.meet, 0, 1)
+
+
+def test_windows_is_told_what_its_pytorch_lacks():
+    said = RuntimeError("use_libuv was requested but PyTorch was build without libuv")
+    other = RuntimeError("no memory is left")
+    for error, message in (
+        (said, r"builds for Windows.*\(WSL\)"),
+        (other, "no memory"),
+    ):
+        with (
+            mock.patch.object(processes, "elastic_launch", side_effect=error),
+            pytest.raises(RuntimeError, match=message),
+        ):
+            run(in_processes.meet, 2, 10)
 
 
 # --- data parallel --------------------------------------------------------------------
