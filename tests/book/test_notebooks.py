@@ -39,6 +39,7 @@ BESIDE = {
     CHAPTERS / "cache_in_pages.ipynb": "A cache in pages",
     CHAPTERS / "kv_cache.ipynb": "The KV cache",
     CHAPTERS / "muon.ipynb": "Muon: as far in every direction",
+    CHAPTERS / "thousand_machines.ipynb": "A thousand machines",
     CHAPTERS / "two_core_minute.ipynb": "The two-core minute",
 }
 WITH_EXERCISES = [*NUMBERED, *BESIDE]
