@@ -24,7 +24,7 @@ PASSED_OVER = {
 
 # Nobody who hasn't seen its check has answered this one yet. tests/solutions and the
 # check's own mistakes are all that it is tested with.
-NOT_YET_ANSWERED: set[str] = set()
+NOT_YET_ANSWERED: set[str] = {"device_bytes"}
 
 
 @pytest.fixture(scope="module")

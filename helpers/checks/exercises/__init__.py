@@ -60,6 +60,7 @@ NAMES = (
     "kv_cache_step",
     "cache_bytes",
     "read_pages",
+    "device_bytes",
 )
 EXERCISES: dict[str, Exercise] = {
     name: importlib.import_module(f"{__name__}.{name}").EXERCISE for name in NAMES
