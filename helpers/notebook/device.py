@@ -7,13 +7,14 @@ import numpy as np
 import torch
 
 
-def choose_device(name: str | None = None) -> torch.device:
+def choose_device(name: str | None = None, *, source: str = "name") -> torch.device:
     """Pick where to compute: what was asked for, else the fastest device here.
 
     Args:
         name: "cpu", "cuda", "cuda:1" or "mps". Where left out, the environment
             variable BOOK_DEVICE decides; where that is unset or empty, the first of
             cuda, mps and cpu that this machine has.
+        source: what a message calls the name, such as a command's option.
 
     Returns:
         device: a ``torch.device``.
@@ -26,7 +27,7 @@ def choose_device(name: str | None = None) -> torch.device:
     if not asked:
         found = (kind for kind, is_available in available.items() if is_available())
         return torch.device(next(found, "cpu"))
-    source = "name" if name else "BOOK_DEVICE"
+    source = source if name else "BOOK_DEVICE"
     try:
         device = torch.device(asked)
     except RuntimeError as error:

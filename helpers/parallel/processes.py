@@ -8,6 +8,7 @@ import contextlib
 import datetime
 import io
 import logging
+import pickle
 import signal
 import threading
 import uuid
@@ -99,12 +100,24 @@ def _work(
     torch.set_num_threads(1)
     timeout = datetime.timedelta(seconds=seconds)
     dist.init_process_group(backend, timeout=timeout)
-    result = function(*args)
+    dist.barrier()  # a quick one might leave while others are still connecting
+    try:
+        result = function(*args)
+    except (KeyboardInterrupt, SystemExit) as error:
+        # PyTorch would end the process without a word, and wait for its result.
+        raise RuntimeError(f"it was ended by {error!r}") from error
     # A call that raises leaves the others connected until its error is written, so that
     # theirs, which follow from it, come later.
     dist.destroy_process_group()
     packed = io.BytesIO()
     torch.save(result, packed)
+    try:
+        _unpacked(packed.getvalue())
+    except pickle.UnpicklingError as error:
+        raise TypeError(
+            f"what {function.__name__} returned must be numbers, texts and tensors, "
+            f"also in lists, tuples and dicts, got {type(result).__name__}"
+        ) from error
     return packed.getvalue()
 
 

@@ -8,62 +8,78 @@ with another number of processes. ``--help`` has the options.
 
 import argparse
 import ast
-import contextlib
 import dataclasses
-import os
+import difflib
 import pathlib
-import signal
 import sys
-from collections.abc import Iterator, Sequence
-from typing import Any, NoReturn
+from collections.abc import Sequence
+from typing import Any
 
 import torch
 import torch.distributed as dist
+from tqdm import tqdm
 
 from helpers.models.language_model import TransformerLM
 from helpers.models.model_file import save_model
-from helpers.notebook.device import choose_device, seed_everything
+from helpers.models.transformer_block import TransformerConfig
+from helpers.notebook.device import seed_everything
 from helpers.text import corpus
 from helpers.text.batches import Documents, Windows
 from helpers.text.tokenizer import CharTokenizer
-from helpers.training import checkpoint
 from helpers.training.config import PRESETS, TrainConfig, preset
+from helpers.training.launching import (
+    ENDED,
+    Kept,
+    Launcher,
+    NobodyThereError,
+    Stopped,
+    ignore_signals,
+    noticing,
+    processes,
+    signals,
+)
 from helpers.training.loop import Row, bits, train
 from helpers.training.team import SPREADS
-
-# What a shell says of a program that a signal has ended.
-ENDED = {"SIGINT": 130, "SIGTERM": 143}
-
-
-class _Stopped(BaseException):
-    """Somebody wants the process to end; the name is the signal's."""
-
-
-class _NobodyThereError(RuntimeError):
-    """Another process of the run has ended."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Train as the command line says; returns the exit status."""
     parser = _parser()
     options = parser.parse_args(arguments)
-    with _signals():
+    launcher, kept = Launcher(), Kept(options.checkpoints)
+    with signals():
         try:
-            with _processes(options) as device:
-                return _train(options, device)
-        except (ValueError, OSError, UnicodeError) as error:
-            return _say(f"{parser.prog}: error: {error}", 2)
+            with processes(options.device, launcher) as device:
+                return _train(options, device, kept)
+        except (ValueError, OSError) as error:
+            return _say_once(f"{parser.prog}: error: {error}", 2, launcher)
         except FloatingPointError as error:
-            return _say(f"{parser.prog}: {error}", 1)
-        except _NobodyThereError:
-            _ignore_signals()  # torchrun's, which follow
-            line = f"another process has ended, {_what_is_kept(options)}"
-            return _say_once(line, 1)
-        except _Stopped as signals:
-            (name,) = signals.args
-            why = " (torchrun's, if another process has ended)" if _is_spread() else ""
-            line = f"stopped by {name}{why}, {_what_is_kept(options)}"
-            return _say_once(line, ENDED[name])
+            return _say_once(f"{parser.prog}: {error}", 1, launcher)
+        except NobodyThereError as error:
+            ignore_signals()  # torchrun's, which follow
+            return _end(str(error), 1, kept, launcher)
+        except Stopped as stopped:
+            (name,) = stopped.args
+            why = f"stopped by {name}"
+            if launcher.has_ended():
+                why = "stopped, since torchrun has ended"
+            elif launcher.is_there:
+                why += " (torchrun's, if another process has ended)"
+            return _end(why, ENDED[name], kept, launcher)
+
+
+def _say_once(line: str, status: int, launcher: Launcher) -> int:
+    """An error that several processes meet is said by one of them."""
+    if launcher.first_to(line):
+        print(line, file=sys.stderr, flush=True)
+    return status
+
+
+def _end(why: str, status: int, kept: Kept, launcher: Launcher) -> int:
+    """One of the processes that are left says what is kept."""
+    if launcher.first_to("say what is kept"):
+        print(f"{why}, {kept}", file=sys.stderr, flush=True)
+    return status
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -80,18 +96,16 @@ def _parser() -> argparse.ArgumentParser:
         default=[],
         metavar="NAME=VALUE",
         dest="changes",
-        help="an option of TransformerConfig or TrainConfig that differs from the "
-        "recipe, such as steps=200; may be repeated",
+        help="an option that differs from the recipe, such as steps=200; may be "
+        f"repeated. The options are {', '.join(_names())}",
     )
     parser.add_argument(
         "--checkpoints",
-        type=pathlib.Path,
+        type=_path,
         metavar="FOLDER",
         help="write some, and go on",
     )
-    parser.add_argument(
-        "--save", type=pathlib.Path, metavar="FILE", help="the trained model"
-    )
+    parser.add_argument("--save", type=_path, metavar="FILE", help="the trained model")
     parser.add_argument(
         "--spread",
         choices=SPREADS,
@@ -105,33 +119,56 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _train(options: argparse.Namespace, device: torch.device) -> int:
+def _names() -> list[str]:
+    """What --set can set: all but what comes from the text."""
+    fields = (*dataclasses.fields(TransformerConfig), *dataclasses.fields(TrainConfig))
+    return [field.name for field in fields if field.name != "vocab_size"]
+
+
+def _path(given: str) -> pathlib.Path:
+    """A shell makes an empty path of a variable that is unset."""
+    if not given:
+        raise argparse.ArgumentTypeError("must be a path, got ''")
+    return pathlib.Path(given)
+
+
+def _train(options: argparse.Namespace, device: torch.device, kept: Kept) -> int:
     alphabet, parts = _read(options.text)
     tokenizer = CharTokenizer(alphabet)
     changes = dict(_change(one) for one in options.changes)
+    shortens = "short_steps" in PRESETS[options.recipe].keys() - changes.keys()
+    if whole := shortens and options.text == "little-world":
+        changes["short_steps"] = 0
     model_config, config = preset(options.recipe, tokenizer.vocab_size, **changes)
     if config.evaluate_every is None:
         config = dataclasses.replace(config, evaluate_every=max(1, config.steps // 10))
-    data, held_out = (
-        _batches(options.text, part, tokenizer, model_config.context_length)
-        for part in parts
+    data, held_out = _batches(
+        options.text, parts, tokenizer, model_config.context_length
     )
     if data is None:
         raise ValueError(f"{options.text} has no text to train on")
-    seed_everything(config.seed)
-    model = TransformerLM(model_config)
     several = dist.is_initialized()
     first = not several or dist.get_rank() == 0
+    if options.save:
+        with noticing(several):
+            _require_place(options.save, options.text, first)
+    seed_everything(config.seed)
+    model = _make(model_config)
+    found = kept.look()
     if first:
         count = sum(parameter.numel() for parameter in model.parameters())
         many = f"{dist.get_world_size()} processes" if several else "one process"
         way = f" ({options.spread})" if several else ""
-        print(
+        _print(
             f"{options.recipe} on {options.text}: {count:,} numbers to train in "
-            f"{config.steps:,} steps, {many}{way} on {device.type}",
-            flush=True,
+            f"{config.steps:,} steps, {many}{way} on {device.type}"
         )
-    with _noticing(several):
+        if whole:
+            _print("short_steps=0, as each story is read from its start")
+        if found:
+            _print(f"goes on from {found.path}")
+    log = _Log(config, kept)
+    with noticing(several):
         result = train(
             model,
             data,
@@ -139,15 +176,70 @@ def _train(options: argparse.Namespace, device: torch.device) -> int:
             held_out=held_out,
             checkpoint_dir=options.checkpoints,
             device=device,
-            log=_Log(config),
+            log=log,
             spread=options.spread if several else None,
         )
     if first and result.resumed_from:
-        print(f"went on from step {result.resumed_from:,}")
+        if result.resumed_from == config.steps:
+            log(result.history[-1])  # there was no step to log
+        _print(f"went on from step {result.resumed_from:,}")
     if first and options.save:
-        save_model(options.save, model, tokenizer)
-        print(f"the model is in {options.save}")
+        _save(options.save, model, tokenizer, kept)
     return 0
+
+
+def _make(config: TransformerConfig) -> TransformerLM:
+    try:
+        return TransformerLM(config)
+    except RuntimeError as error:  # PyTorch's, which may have a page of C++ below
+        why = str(error).partition("\n")[0]
+        raise ValueError(f"no model of these sizes can be made: {why}") from error
+
+
+def _require_place(path: pathlib.Path, text: str, first: bool) -> None:
+    """--save works: better told before the training than behind it."""
+    problem = [_problem(path, text) if first else None]
+    if dist.is_initialized():  # the others may not see that disk
+        dist.broadcast_object_list(problem)
+    if problem[0]:
+        raise ValueError(f"--save {problem[0]}")
+
+
+def _problem(path: pathlib.Path, text: str) -> str | None:
+    """What is wrong with a place to save at, if anything is."""
+    try:
+        if path.is_dir():
+            return f"must be a file, and {path} is a folder"
+        if not path.parent.is_dir():
+            return f"must be in a folder that is there, got {path}"
+        if text not in corpus.OPTIONS and path.exists() and path.samefile(text):
+            return f"must be another file than the text, {text}"
+        writing = path.with_name(f".writing-{path.name}")  # as save_model calls it
+        with open(writing, "xb") as file:
+            file.write(b"a trial")
+        writing.unlink()
+    except FileExistsError:  # of a run that was killed, or that writes just now
+        return None
+    except OSError as error:
+        return f"can't be written: {path} ({error.strerror})"
+    return None
+
+
+def _save(
+    path: pathlib.Path, model: TransformerLM, tokenizer: CharTokenizer, kept: Kept
+) -> None:
+    try:
+        save_model(path, model, tokenizer)
+    except OSError as error:
+        why = error.strerror or error
+        raise OSError(f"--save can't write {path} ({why}), {kept}") from error
+    _print(f"the model is in {path}")
+
+
+def _print(line: str) -> None:
+    """Print at once, above the bar where there is one."""
+    tqdm.write(line)
+    sys.stdout.flush()
 
 
 @dataclasses.dataclass
@@ -155,15 +247,17 @@ class _Log:
     """Prints the steps whose loss on held-out text is known, and the last."""
 
     config: TrainConfig
+    kept: Kept
 
     def __call__(self, row: Row) -> None:
+        self.kept.has_begun = True
         due = row.step % (self.config.evaluate_every or row.step) == 0
         if not due and row.step < self.config.steps:
             return
         line = f"step {row.step:>6,}  {bits(row.loss):.4f} bits on its batch"
         if row.held_out is not None:
             line += f"  {bits(row.held_out):.4f} bits a character held out"
-        print(f"{line}  {row.seconds:.1f} s", flush=True)
+        _print(f"{line}  {row.seconds:.1f} s")
 
 
 def _read(text: str) -> tuple[str, list[tuple[str, ...]]]:
@@ -175,20 +269,34 @@ def _read(text: str) -> tuple[str, list[tuple[str, ...]]]:
     if not path.is_file():
         names = ", ".join(corpus.OPTIONS)
         raise ValueError(f"text must be one of {names} or a file, got {text!r}")
-    whole = path.read_text(encoding="utf-8")
+    try:
+        whole = path.read_text(encoding="utf-8-sig")  # without a byte order mark
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{text} must be a text in UTF-8: {error}") from error
+    if not whole:
+        raise ValueError(f"{text} is empty")
     end = len(whole) * 9 // 10
     return "".join(sorted(set(whole))), [(whole[:end],), (whole[end:],)]
 
 
 def _batches(
-    name: str, part: tuple[str, ...], tokenizer: CharTokenizer, context_length: int
-) -> Documents | Windows | None:
-    """Stories are read from their start, long texts in windows."""
-    if not part:
-        return None
+    name: str, parts: list[tuple[str, ...]], tokenizer: CharTokenizer, length: int
+) -> list[Documents | Windows | None]:
+    """Stories are read from their start, long texts in windows of a length."""
     if name == "little-world":
-        return Documents.from_texts(part, tokenizer, context_length)
-    return Windows(tokenizer.encode("".join(part)), context_length)
+        return [Documents.from_texts(part, tokenizer, length) for part in parts]
+    found: list[Documents | Windows | None] = []
+    texts = ["".join(part) for part in parts]
+    for text, which in zip(texts, ("is trained on", "is held out"), strict=True):
+        try:
+            found.append(Windows(tokenizer.encode(text), length) if text else None)
+        except ValueError as error:
+            most = min(len(text) for text in texts if text) - 1
+            hint = f"; --set context_length={most} would do" if most else ""
+            raise ValueError(
+                f"the part of {name} that {which} is too short: {error}{hint}"
+            ) from error
+    return found
 
 
 def _change(given: str) -> tuple[str, Any]:
@@ -196,97 +304,21 @@ def _change(given: str) -> tuple[str, Any]:
     name, equals, value = given.partition("=")
     if not equals:
         raise ValueError(f"--set takes NAME=VALUE, got {given!r}")
+    if name == "vocab_size":
+        raise ValueError("--set can't change vocab_size, which comes from the text")
+    if name not in _names():
+        raise ValueError(
+            f"{name}: no option of TransformerConfig or TrainConfig{_near(name)}"
+        )
     try:
         return name, ast.literal_eval(value)
     except (ValueError, SyntaxError):
         return name, value
 
 
-# --- processes ------------------------------------------------------------------------
-
-
-@contextlib.contextmanager
-def _processes(options: argparse.Namespace) -> Iterator[torch.device]:
-    """Meet the other processes, where torchrun has started some; yields the device."""
-    device = choose_device(options.device)
-    if not _is_spread():
-        yield device
-        return
-    if device.type == "cuda":
-        device = torch.device("cuda", int(os.environ["LOCAL_RANK"]))
-        torch.cuda.set_device(device)
-    elif device.type == "mps":  # which no processes can share
-        device = torch.device("cpu")
-    dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
-    yield device
-    dist.destroy_process_group()
-
-
-def _is_spread() -> bool:
-    """Whether torchrun has started this process."""
-    return "TORCHELASTIC_RUN_ID" in os.environ
-
-
-@contextlib.contextmanager
-def _noticing(several: bool) -> Iterator[None]:
-    """Tell an error of the connection to another process from all others."""
-    try:
-        yield
-    except RuntimeError as error:
-        lost = isinstance(error, dist.DistError) or "gloo" in str(error).lower()
-        if several and lost:
-            raise _NobodyThereError from error
-        raise
-
-
-@contextlib.contextmanager
-def _signals() -> Iterator[None]:
-    """Ctrl-C and SIGTERM end the run with a line."""
-    numbers = [signal.Signals[name] for name in ENDED]
-    before = {number: signal.signal(number, _stop) for number in numbers}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-def _ignore_signals() -> None:
-    for name in ENDED:
-        signal.signal(signal.Signals[name], signal.SIG_IGN)
-
-
-def _stop(number: int, _: object) -> NoReturn:
-    _ignore_signals()  # or a second one would cut off what is said of the first
-    raise _Stopped(signal.Signals(number).name)
-
-
-def _what_is_kept(options: argparse.Namespace) -> str:
-    found = options.checkpoints and checkpoint.latest(options.checkpoints)
-    if not found:
-        hint = "" if options.checkpoints else "; --checkpoints FOLDER keeps some"
-        return f"and no checkpoint was written yet{hint}"
-    return (
-        f"and {found.path} has everything up to step {found.step:,}: the same command, "
-        "with any number of processes, goes on from there"
-    )
-
-
-def _say(line: str, status: int) -> int:
-    print(line, file=sys.stderr, flush=True)
-    return status
-
-
-def _say_once(line: str, status: int) -> int:
-    """Say it in one of the processes that are left."""
-    try:
-        if dist.is_initialized():
-            store = dist.distributed_c10d._get_default_store()
-            if store.add("somebody has said it", 1) > 1:
-                return status
-    except RuntimeError:  # the launcher has ended, too
-        pass
-    return _say(line, status)
+def _near(name: str) -> str:
+    found = difflib.get_close_matches(name, _names(), n=1)
+    return f"; did you mean {found[0]}?" if found else ""
 
 
 if __name__ == "__main__":

@@ -6,8 +6,12 @@ no code hides in it), and a manifest with the format's version and each file's s
 SHA-256. It is written under another name, flushed to the disk and renamed. So a run
 that is killed at any moment leaves the checkpoint before, whole, and at most a folder
 whose name begins with a dot, which the next save removes.
+
+While a run writes into a folder, it has locked the file ``.lock`` there. The system
+takes the lock away when the process ends, however it ends; the file stays.
 """
 
+import contextlib
 import dataclasses
 import hashlib
 import io
@@ -17,9 +21,10 @@ import pathlib
 import random
 import re
 import shutil
+import sys
 import warnings
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import IO, Any
 
 import numpy as np
 import safetensors.torch
@@ -32,6 +37,9 @@ FORMAT = "attention-one-step checkpoint"
 VERSION = 1
 KEPT = 2
 WEIGHTS, STATE, MANIFEST = "weights.safetensors", "state.pt", "manifest.json"
+LOCK = ".lock"
+# The byte that is locked: Windows lets nobody read one, and the process id is read.
+LOCKED = 1 << 20
 
 
 class CheckpointError(ValueError):
@@ -150,8 +158,7 @@ def latest(directory: pathlib.Path | str) -> Checkpoint | None:
         UserWarning: a newer one can't be read; the warning names it and says why.
     """
     directory = pathlib.Path(directory)
-    if directory.exists() and not directory.is_dir():
-        raise CheckpointError(f"{directory} must be a folder of checkpoints")
+    _require_folder(directory)
     problems = []
     for _, path in reversed(_found(directory)):
         try:
@@ -169,6 +176,48 @@ def latest(directory: pathlib.Path | str) -> Checkpoint | None:
             "delete the folder to start again"
         )
     return None
+
+
+def steps(directory: pathlib.Path | str) -> list[int]:
+    """The steps of everything in a folder that is named like a checkpoint, in order."""
+    return [step for step, _ in _found(pathlib.Path(directory))]
+
+
+@contextlib.contextmanager
+def claimed(directory: pathlib.Path | str) -> Iterator[None]:
+    """While the block runs, no other run may claim the folder.
+
+    Where the system or the folder's disk knows no locks, nothing is claimed.
+
+    Args:
+        directory: the folder that holds a run's checkpoints; made where it is missing.
+
+    Raises:
+        CheckpointError: it is no folder.
+        ValueError: another run has claimed it; the message has its process id.
+        OSError: the folder can't be written to.
+    """
+    directory = pathlib.Path(directory)
+    _require_folder(directory)
+    directory.mkdir(parents=True, exist_ok=True)
+    # Opened without emptying it: it may be another run's.
+    with open(directory / LOCK, "a+", encoding="utf-8") as file:
+        if not _lock(file):
+            file.seek(0)
+            process = file.read().strip()
+            by = f" (process {process})" if process else ""
+            raise ValueError(
+                f"checkpoint_dir must be a folder that no other run writes into, got "
+                f"{directory}, which another run{by} writes into; wait for its end, or "
+                "name another folder"
+            )
+        file.truncate(0)
+        file.write(str(os.getpid()))
+        file.flush()
+        try:
+            yield
+        finally:
+            _unlock(file)
 
 
 def load_weights(model: nn.Module, checkpoint: Checkpoint) -> None:
@@ -233,6 +282,45 @@ def set_random_states(states: Mapping[str, Any], device: torch.device) -> None:
         torch.cuda.set_rng_state(states["cuda"], device)
     elif device.type == "mps" and "mps" in states:
         torch.mps.set_rng_state(states["mps"])
+
+
+def _require_folder(directory: pathlib.Path) -> None:
+    if directory.exists() and not directory.is_dir():
+        raise CheckpointError(f"{directory} must be a folder of checkpoints")
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(file: IO[str]) -> bool:
+        """Whether nobody else has locked the file; then this process has."""
+        file.seek(LOCKED)
+        try:
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+
+    def _unlock(file: IO[str]) -> None:
+        file.seek(LOCKED)
+        msvcrt.locking(file.fileno(), msvcrt.LK_UNLCK, 1)
+
+else:
+    import fcntl
+
+    def _lock(file: IO[str]) -> bool:
+        """Whether nobody else has locked the file; then this process has."""
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        except OSError:  # some network disks know no locks
+            pass
+        return True
+
+    def _unlock(file: IO[str]) -> None:
+        with contextlib.suppress(OSError):
+            fcntl.flock(file, fcntl.LOCK_UN)
 
 
 def _found(directory: pathlib.Path) -> list[tuple[int, pathlib.Path]]:

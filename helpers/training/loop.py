@@ -25,7 +25,13 @@ from helpers.text.batches import Documents, Windows
 from helpers.training import checkpoint
 from helpers.training.config import TrainConfig
 from helpers.training.optimizers import learning_rate_at, make_optimizers
-from helpers.training.team import Team, gather, load_whole_state, whole_state
+from helpers.training.team import (
+    Team,
+    difference,
+    gather,
+    load_whole_state,
+    whole_state,
+)
 
 __all__ = ["Row", "TrainConfig", "TrainResult", "bits", "evaluate", "train"]
 
@@ -165,7 +171,9 @@ def train(
     Raises:
         ValueError: text that doesn't fit the model or the config, a checkpoint of
             another model, config or text, checkpoints there with ``resume=False``, a
-            ``spread`` without other processes, or more processes than a batch has rows.
+            folder that another run writes into or that not all processes see, a
+            ``spread`` without other processes, processes that differ in an argument, or
+            more of them than a batch has rows.
         FloatingPointError: a loss, gradient or weight that isn't finite; the message
             names the step and the last good checkpoint.
     """
@@ -180,14 +188,23 @@ def train(
     model.to(device)
     if progress is None:
         progress = _is_watched() and not os.environ.get("BOOK_STATIC")
-    team = gather(model, spread)
+    identity = _identity(model, data, held_out, config)
+    must_agree = _named(identity) | {
+        "config.evaluate_every": config.evaluate_every,
+        "config.checkpoint_every": config.checkpoint_every,
+        "resume": resume,
+        "whether there is a checkpoint_dir": checkpoint_dir is not None,
+    }
+    team = gather(model, spread, must_agree)
     if config.batch_size < team.processes:
         raise ValueError(
             f"config.batch_size must be at least the number of processes, "
             f"{team.processes}, got {config.batch_size}"
         )
-    with _seeded(config.seed + team.rank, device):
-        run = _Run(team, data, config, device, held_out, checkpoint_dir, after_step)
+    with _seeded(config.seed + team.rank, device), _claimed(team, checkpoint_dir):
+        run = _Run(
+            team, data, config, device, held_out, checkpoint_dir, after_step, identity
+        )
         resumed_from = run.resume(resume)
         if not resumed_from:
             run.report()
@@ -214,12 +231,14 @@ class _Run:
         held_out: Windows | Documents | None,
         directory: Path | str | None,
         after_step: AfterStep | None,
+        identity: dict[str, Any],
     ) -> None:
         self.team, self.data, self.config, self.device = team, data, config, device
         self.held_out, self.directory = held_out, directory
         self.after_step = after_step
         self.optimizers = make_optimizers(team.module, config)
         self.generator = torch.Generator().manual_seed(config.seed)
+        self.identity = identity
         self.history: list[Row] = []
         self.saved: Path | None = None
         self.bfloat16 = config.mixed_precision == "bfloat16" or (
@@ -336,7 +355,7 @@ class _Run:
         largest = max(weights[name].detach().abs().max().item() for name in trained)
         self._require_finite("largest weight after the update", largest, self.step)
         randoms = self.team.everyones(checkpoint.random_states(self.device))
-        state = self._identity() | {
+        state = self.identity | {
             "optimizers": [whole_state(optimizer) for optimizer in self.optimizers],
             "batches": self.generator.get_state(),
             "random": randoms[0],
@@ -358,7 +377,7 @@ class _Run:
                 f"checkpoint_dir must hold no checkpoints with resume=False, got "
                 f"{found.path}; delete the folder or name another"
             )
-        _require_same_run(found, self._identity())
+        _require_same_run(found, self.identity)
         checkpoint.load_weights(self.team.model, found)
         self.team.take_over()
         state = found.state
@@ -376,21 +395,88 @@ class _Run:
         """The last checkpoint, the same in all processes."""
         if self.directory is None:
             return None
+        self._require_one_folder(self.directory)
         found = checkpoint.latest(self.directory) if self.team.rank == 0 else None
         path = self.team.first(found and found.path)
         return checkpoint.load(path) if found is None and path else found
 
-    def _identity(self) -> dict[str, Any]:
-        """What a checkpoint must share with a run that goes on from it."""
-        config = dataclasses.asdict(self.config)
-        # How often to look doesn't change where the run goes.
-        del config["evaluate_every"], config["checkpoint_every"]
-        data = getattr(self.data, "fingerprint", type(self.data).__name__)
-        return {
-            "config": config,
-            "model": _plain_settings(self.team.model),
-            "data": data,
-        }
+    def _require_one_folder(self, directory: Path | str) -> None:
+        """Folders of one name on different machines must not pass for one."""
+        first, *others = self.team.everyones(checkpoint.steps(directory))
+        for rank, seen in enumerate(others, 1):
+            if seen != first:
+                raise ValueError(
+                    f"checkpoint_dir must be one folder that all processes see, got "
+                    f"{directory}, where process 0 sees checkpoints of the steps "
+                    f"{first} and process {rank} of {seen}"
+                )
+
+
+@contextlib.contextmanager
+def _claimed(team: Team, directory: Path | str | None) -> Iterator[None]:
+    """Nobody else writes into the folder; the first process, which writes, sees to it.
+
+    Where it can't, all processes raise its error, so that none waits for it.
+    """
+    problem: Exception | None = None
+    with contextlib.ExitStack() as held:
+        if directory is not None:
+            try:
+                if team.rank == 0:
+                    held.enter_context(checkpoint.claimed(directory))
+            except (ValueError, OSError) as error:
+                problem = error
+            problem = team.first(problem)
+        if problem is not None:
+            raise problem
+        yield
+
+
+def _identity(
+    model: nn.Module,
+    data: Windows | Documents,
+    held_out: Windows | Documents | None,
+    config: TrainConfig,
+) -> dict[str, Any]:
+    """What a checkpoint must share with a run that goes on from it."""
+    settings = dataclasses.asdict(config)
+    # How often to look doesn't change where the run goes.
+    del settings["evaluate_every"], settings["checkpoint_every"]
+    return {
+        "config": settings,
+        "model": _plain_config(model) | _plain_settings(model),
+        "data": _fingerprint(data),
+        "held_out": None if held_out is None else _fingerprint(held_out),
+    }
+
+
+def _fingerprint(data: Windows | Documents) -> str:
+    return getattr(data, "fingerprint", type(data).__name__)
+
+
+def _named(state: dict[str, Any]) -> dict[str, Any]:
+    """An identity, or that of a checkpoint's state, as one value for each name."""
+    named = {
+        f"{kind}.{name}": value
+        for kind in ("config", "model")
+        for name, value in state[kind].items()
+    }
+    named["the text"] = state["data"]
+    if "held_out" in state:
+        named["the held-out text"] = state["held_out"]
+    return named
+
+
+def _plain_config(model: nn.Module) -> dict[str, bool | int | float | str | None]:
+    """The options of a model that has a config, also those that no module keeps."""
+    config: Any = getattr(model, "config", None)
+    if not dataclasses.is_dataclass(config) or isinstance(config, type):
+        return {}
+    return {
+        f"config.{name}": value
+        for name, value in dataclasses.asdict(config).items()
+        if value is None or type(value) in (bool, int, float, str)
+    }
 
 
 def _plain_settings(model: nn.Module) -> dict[str, bool | int | float | str]:
@@ -406,22 +492,21 @@ def _plain_settings(model: nn.Module) -> dict[str, bool | int | float | str]:
 
 
 def _require_same_run(found: checkpoint.Checkpoint, identity: dict[str, Any]) -> None:
-    """The checkpoint is of this model, this config and this text."""
-    if missing := sorted({*identity, *SAVED} - found.state.keys()):
+    """The checkpoint is of this model, this config and these texts."""
+    if missing := sorted({*identity, *SAVED} - {"held_out"} - found.state.keys()):
         raise checkpoint.CheckpointError(
             f"{found.path} is no checkpoint of a run: it lacks {', '.join(missing)}"
         )
-    pairs = {"the text": (found.state["data"], identity["data"])}
-    for kind in ("config", "model"):
-        theirs = found.state[kind]
-        for name in identity[kind].keys() & theirs.keys():
-            pairs[f"{kind}.{name}"] = (theirs[name], identity[kind][name])
-    for name, (there, here) in sorted(pairs.items()):
-        if there != here:
-            raise checkpoint.CheckpointError(
-                f"{found.path} is of another run: {name} is {there!r} there and "
-                f"{here!r} here; name another checkpoint_dir, or train as it was"
-            )
+    theirs, ours = _named(found.state), _named(identity)
+    names = [*theirs, *ours]
+    if "held_out" not in found.state:  # it is older than some of the names
+        names = [name for name in ours if name in theirs]
+    if different := difference(theirs, ours, names):
+        name, there, here = different
+        raise checkpoint.CheckpointError(
+            f"{found.path} is of another run: {name} is {there} there and {here} here; "
+            "name another checkpoint_dir, or train as it was"
+        )
 
 
 def _loss(

@@ -6,7 +6,7 @@ for dropout, which each draws on its own.
 """
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import torch
@@ -88,9 +88,7 @@ class _Several(Team):
         return found
 
     def everyones(self, value: Any) -> list[Any]:
-        values = [None] * self.processes
-        dist.all_gather_object(values, value)
-        return values
+        return _gathered(value)
 
     def first(self, value: Any) -> Any:
         values = [value]
@@ -143,15 +141,17 @@ class _Shards(_Several):
         self.model.load_state_dict(self.weights())
 
 
-def gather(model: nn.Module, spread: str | None) -> Team:
+def gather(model: nn.Module, spread: str | None, must_agree: Mapping[str, Any]) -> Team:
     """The processes that train a model together.
 
     Args:
         model: an ``nn.Module`` on its device; all get the first process's weights.
         spread: None for this process alone, "ddp" or "fsdp".
+        must_agree: what has to be the same in all processes, by name.
 
     Raises:
-        ValueError: another name, or no other processes to spread over.
+        ValueError: another name, no other processes to spread over, or processes that
+            differ in something; it is raised in all of them.
     """
     if spread is None:
         return Team(model)
@@ -164,7 +164,40 @@ def gather(model: nn.Module, spread: str | None) -> Team:
             f"spread={spread!r} needs processes that know each other: start them with "
             "torchrun -m helpers.training, or with helpers.parallel.processes.run"
         )
+    # Before weights are sent: if their shapes differ, PyTorch aborts the processes.
+    _require_agreement({**must_agree, "spread": spread})
     return _Replicas(model) if spread == "ddp" else _Shards(model)
+
+
+def difference(
+    one: Mapping[str, Any], other: Mapping[str, Any], names: Iterable[str]
+) -> tuple[str, str, str] | None:
+    """The first of some names with two values, and both in words; None without any."""
+    for name in names:
+        known = name in one and name in other
+        if not known or one[name] != other[name]:
+            here, there = (
+                repr(of[name]) if name in of else "missing" for of in (one, other)
+            )
+            return name, here, there
+    return None
+
+
+def _require_agreement(own: dict[str, Any]) -> None:
+    first, *others = _gathered(own)
+    for rank, theirs in enumerate(others, 1):
+        if found := difference(first, theirs, [*first, *theirs]):
+            name, one, other = found
+            raise ValueError(
+                f"all processes must train with the same arguments, but {name} is "
+                f"{one} in process 0 and {other} in process {rank}"
+            )
+
+
+def _gathered(value: Any) -> list[Any]:
+    values = [None] * dist.get_world_size()
+    dist.all_gather_object(values, value)
+    return values
 
 
 def whole_state(optimizer: torch.optim.Optimizer) -> dict[str, Any]:

@@ -39,6 +39,16 @@ def fail():
     dist.barrier()
 
 
+def leave():
+    """Every process ends as a program does that is done."""
+    raise SystemExit(0)
+
+
+def give_a_layer():
+    """Something that can't be read back safely."""
+    return nn.Linear(2, 3)
+
+
 def die():
     """The second process is killed, while the first waits for it."""
     if dist.get_rank() == 1:

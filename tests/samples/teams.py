@@ -23,7 +23,7 @@ SETTINGS = {
         "short_steps": 3,
     },
 }
-MODEL = ("tie_weights", "positions", "embedding_skip", "dropout")
+MODEL = ("tie_weights", "positions", "embedding_skip", "dropout", "window")
 
 
 def stories():
@@ -120,6 +120,25 @@ def refuse(spread):
     """What is said of a batch with fewer rows than processes."""
     try:
         trained(spread, {"batch_size": 1})
+    except ValueError as error:
+        return str(error)
+    return None
+
+
+def differ(spread, kind, folders):
+    """What is said where the second process differs from the first in one thing."""
+    second = dist.get_rank() == 1
+    options, more = {}, {}
+    if kind == "folders":
+        more["checkpoint_dir"] = folders[dist.get_rank()]
+    elif kind == "checkpoint_dir":
+        more["checkpoint_dir"] = folders[0] if second else None
+    elif kind == "resume":
+        more["resume"] = second
+    elif second:
+        options = {"seed": {"seed": 5}, "window": {"window": 2}}[kind]
+    try:
+        trained(spread, options, **more)
     except ValueError as error:
         return str(error)
     return None

@@ -39,7 +39,7 @@ def save_some(folder, *steps):
 
 
 def names(folder):
-    return sorted(path.name for path in folder.iterdir())
+    return sorted(path.name for path in folder.iterdir() if path.name != ".lock")
 
 
 def test_what_was_saved_comes_back(tmp_path):

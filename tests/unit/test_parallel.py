@@ -70,6 +70,21 @@ def test_a_process_that_is_killed_is_named():
         run(in_processes.die, 2)
 
 
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (in_processes.leave, r"process \d failed.*it was ended by SystemExit\(0\)"),
+        (
+            in_processes.give_a_layer,
+            r"TypeError.*give_a_layer returned must be .*Linear",
+        ),
+    ],
+)
+def test_a_process_that_leaves_or_returns_too_much_is_named(function, message):
+    with pytest.raises(ProcessError, match=f"(?s){message}"):
+        run(function, 2)
+
+
 def test_what_other_processes_cannot_import_is_refused():
     def inside():
         pass
