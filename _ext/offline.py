@@ -95,9 +95,17 @@ def add_policies(app, error):
             path.write_text(with_policy(text), encoding="utf-8")
 
 
+def drop_source_maps(app, error):
+    """Delete what only a debugger of the theme would load: an eighth of the site."""
+    if error is None and app.builder.format == "html":
+        for path in (pathlib.Path(app.outdir) / "_static").rglob("*.map"):
+            path.unlink()
+
+
 def setup(app):
     """Connect to Sphinx; the policy goes behind all that changes a page."""
     drop_thebe(app)
     app.connect("builder-inited", stage_mathjax)
     app.connect("build-finished", add_policies, priority=900)
+    app.connect("build-finished", drop_source_maps)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

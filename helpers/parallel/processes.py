@@ -17,6 +17,7 @@ from typing import Any
 
 import torch
 import torch.distributed as dist
+from torch.distributed.elastic.multiprocessing.api import SignalException
 from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
 from torch.distributed.launcher.api import LaunchConfig, elastic_launch
 
@@ -62,6 +63,7 @@ def run(
         ProcessError: a call that raised, with its traceback, or a process that was
             killed; the message names the rank.
         RuntimeError: this PyTorch can't talk to other processes, as on Windows.
+        KeyboardInterrupt: the call was interrupted; the processes were ended.
     """
     validation.require_integers(processes=processes)
     _require_importable(function)
@@ -83,6 +85,10 @@ def run(
             found = elastic_launch(config, _work)(function, backend, seconds, *args)
     except ChildFailedError as error:
         raise ProcessError(_in_words(error)) from None
+    except SignalException as error:  # the processes have been ended by now
+        if error.sigval != signal.SIGINT:
+            raise
+        raise KeyboardInterrupt from None
     except RuntimeError as error:
         if "libuv" not in str(error):
             raise

@@ -119,7 +119,8 @@ def test_pages_and_site_are_small(site):
     for page in pages:  # as servers send it
         assert len(zlib.compress(page.read_bytes())) < 200_000, page
     files = [path for path in site.rglob("*") if path.is_file()]
-    assert sum(path.stat().st_size for path in files) < 26_000_000
+    assert not [path for path in files if path.suffix == ".map"]
+    assert sum(path.stat().st_size for path in files) < 24_000_000
 
 
 def test_a_missing_file_and_a_foreign_request_are_noticed(watched):

@@ -4,6 +4,7 @@ import itertools
 import os
 import pathlib
 import signal
+import time
 from unittest import mock
 
 import torch
@@ -54,6 +55,12 @@ def die():
     if dist.get_rank() == 1:
         os.kill(os.getpid(), signal.SIGKILL)
     dist.barrier()
+
+
+def wait(folder):
+    """Leave a file of the process's number, and don't end."""
+    (folder / str(os.getpid())).touch()
+    time.sleep(60)
 
 
 # --- traffic --------------------------------------------------------------------------

@@ -1,8 +1,11 @@
 """helpers.parallel: what several processes compute is what one computes."""
 
 import json
+import os
 import signal
 import sys
+import threading
+import time
 from unittest import mock
 
 import pytest
@@ -68,6 +71,22 @@ def test_a_process_that_only_lost_another_is_not_named_for_it(tmp_path):
 def test_a_process_that_is_killed_is_named():
     with pytest.raises(ProcessError, match="process 1 was ended by SIGKILL"):
         run(in_processes.die, 2)
+
+
+def test_an_interrupted_call_ends_its_processes(tmp_path):
+    def interrupt():
+        while len(list(tmp_path.iterdir())) < 2:
+            time.sleep(0.05)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    watcher = threading.Thread(target=interrupt)
+    watcher.start()
+    with pytest.raises(KeyboardInterrupt):
+        run(in_processes.wait, 2, tmp_path)
+    watcher.join()
+    for file in tmp_path.iterdir():
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(file.name), 0)
 
 
 @pytest.mark.parametrize(
