@@ -45,6 +45,11 @@ FITTED = (
 PREDICTED = ((2, 96, 256, 16), (3, 160, 128, 8), (2, 320, 64, 4), (2, 448, 32, 2))
 PAYLOADS = (1_000, 10_000, 100_000, 1_000_000, 4_000_000, 16_000_000)
 WAYS = ("ddp", "fsdp", "tensor", "tensor by hand")
+IN_A_ROW = 10  # all-reduces in a round: a single one may wait for the scheduler
+KINDS = {
+    "products": ("aten::mm", "aten::addmm", "aten::bmm", "scaled_dot_product"),
+    "copies": ("aten::copy_", "aten::cat"),
+}
 
 
 def measure() -> list[dict[str, Any]]:
@@ -53,12 +58,18 @@ def measure() -> list[dict[str, Any]]:
     for sizes in FITTED:
         runs.append({"way": "alone", **_step(sizes, "alone")})
     for payload in PAYLOADS:
-        send = functools.partial(dist.all_reduce, torch.ones(payload // 4))
-        runs.append({"way": "all_reduce", "bytes": payload, **_rounds(send)})
+        send = functools.partial(_send, torch.ones(payload // 4))
+        found = _rounds(send, IN_A_ROW)
+        runs.append({"way": "all_reduce", "bytes": payload, **found})
     for sizes in PREDICTED:
         for way in WAYS:
             runs.append({"way": way, **_step(sizes, way)})
     return runs
+
+
+def _send(tensor: torch.Tensor) -> None:
+    for _ in range(IN_A_ROW):
+        dist.all_reduce(tensor)
 
 
 def _step(sizes: tuple[int, int, int, int], way: str) -> dict[str, Any]:
@@ -92,11 +103,33 @@ def _step(sizes: tuple[int, int, int, int], way: str) -> dict[str, Any]:
         optimizer.step()
 
     names = ("layers", "d_model", "context_length", "batch")
-    return dict(zip(names, sizes, strict=True)) | _rounds(step)
+    return dict(zip(names, sizes, strict=True)) | _rounds(step) | _profiled(step)
 
 
-def _rounds(work: Callable[[], object]) -> dict[str, float]:
+def _profiled(step: Callable[[], object]) -> dict[str, float]:
+    """Seconds that a step spends in each kind of operation, on all its threads."""
+    with torch.profiler.profile(
+        activities=[torch.profiler.ProfilerActivity.CPU]
+    ) as profile:
+        for _ in range(IN_A_ROW):
+            step()
+    found = {}
+    for kind, names in KINDS.items():
+        microseconds = sum(
+            event.self_cpu_time_total
+            for event in profile.key_averages()
+            if any(name in event.key for name in names)
+        )
+        found[kind] = _rounded(microseconds / 1e6 / IN_A_ROW)
+    return found
+
+
+def _rounds(work: Callable[[], object], at_a_time: int = 1) -> dict[str, float]:
     """Medians of several times, in seconds, and the 10th and 90th percentile.
+
+    Args:
+        work: what is timed.
+        at_a_time: how often it does the same; the times are of doing it once.
 
     Returns:
         times: "seconds" with "low" and "high"; and "processor", what this process alone
@@ -109,8 +142,8 @@ def _rounds(work: Callable[[], object]) -> dict[str, float]:
         dist.barrier()
         started, used = time.perf_counter(), time.process_time()
         work()
-        found.append(time.perf_counter() - started)
-        computed.append(time.process_time() - used)
+        found.append((time.perf_counter() - started) / at_a_time)
+        computed.append((time.process_time() - used) / at_a_time)
     tenths = statistics.quantiles(found, n=10, method="inclusive")
     kept = {
         "seconds": statistics.median(found),
@@ -118,14 +151,18 @@ def _rounds(work: Callable[[], object]) -> dict[str, float]:
         "high": tenths[-1],
         "processor": statistics.median(computed),
     }
-    return {name: float(f"{one:.4g}") for name, one in kept.items()}
+    return {name: _rounded(one) for name, one in kept.items()}
+
+
+def _rounded(seconds: float) -> float:
+    return float(f"{seconds:.4g}")
 
 
 def main() -> int:
     """Measure, and write the record."""
     first, second = processes.run(measure, 2, seconds=600)
     for run, other in zip(first, second, strict=True):  # the slower one ends a step
-        for name in ("seconds", "low", "high", "processor"):
+        for name in {*("seconds", "low", "high", "processor"), *KINDS} & {*run}:
             run[name] = max(run[name], other[name])
     lines = ",\n".join(f"  {json.dumps(run)}" for run in first)
     machine = {"torch": torch.__version__, "machine": platform.machine()}

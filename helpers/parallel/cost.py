@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from helpers import validation
 from helpers.parallel.traffic import bytes_sent
@@ -23,9 +24,7 @@ from helpers.parallel.workload import Machine, Work
 
 WAYS = ("ddp", "fsdp", "tensor", "ring")
 DIVIDE_NUMBERS = ("fsdp", "tensor")
-# Numbers of width C that a block of this book keeps for each token until its backward
-# pass, with fused attention; tests/unit/test_cost.py counts them.
-KEPT = 16
+STEPS = 20  # of a fit; it takes about five
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,13 +35,19 @@ class Cost:
         compute: seconds.
         sending: seconds.
         sent: bytes.
-        memory: bytes of "weights", "gradients", "optimizer" and "activations".
+        memory: bytes of "weights", "gradients", "optimizer", "activations" and
+            "logits", at the end of a forward pass. It is the least: gradients on their
+            way, and blocks that are fetched ahead, come on top.
+        at_once: texts that the device reads before it goes back through them.
+        recompute: whether blocks are computed again on the way back.
     """
 
     compute: float
     sending: float
     sent: float
     memory: dict[str, float]
+    at_once: int
+    recompute: bool
 
     @property
     def least(self) -> float:
@@ -90,10 +95,12 @@ def estimate(
         cost: a ``Cost``. A device that has no text or no position left over waits.
 
     Raises:
-        ValueError: a number of devices or of texts below 1, more devices than heads for
-            "tensor" or than positions for "ring", or another way.
+        ValueError: a number of devices or of texts below 1, for "tensor" devices that
+            don't divide the heads (those of keys, too), for "ring" more devices than
+            positions, or another way.
     """
     _require_divisible(work, devices, way, at_once)
+    validation.require_booleans(recompute=recompute)
     products, attention = work.operations
     if recompute:
         products, attention = products + work.again[0], attention + work.again[1]
@@ -105,11 +112,13 @@ def estimate(
         attention *= 2 - 1 / devices  # the last part of a text meets all keys
     share = 1 / devices if way == "tensor" else 1.0
     operations = tokens * share * (products + attention)
-    compute = operations / machine.operations + work.layers * machine.per_block
+    texts = _texts(work, devices, way)
+    at_once = min(at_once or texts, texts)
+    parts = math.ceil(texts / at_once)
+    starts = work.layers * parts * (4 / 3 if recompute else 1)
+    compute = operations / machine.operations + starts * machine.per_block
     held = work.numbers / (devices if way in DIVIDE_NUMBERS else 1)
     compute += held * machine.per_number
-    texts = work.batch if way in ("tensor", "ring") else math.ceil(work.batch / devices)
-    parts = math.ceil(texts / (at_once or texts))
     sent, waiting = 0.0, 0
     for kind, payload, messages in _sendings(
         work, machine, devices, way, tokens, parts, recompute
@@ -117,9 +126,39 @@ def estimate(
         sent += bytes_sent(kind, payload, devices)
         waiting += messages
     sending = sent / machine.bandwidth + waiting * machine.latency
-    tokens_at_once = math.ceil(tokens / parts)
+    tokens_at_once = at_once * (tokens // texts)
     memory = _memory(work, machine, devices, way, tokens_at_once, recompute)
-    return Cost(compute, sending, sent, memory)
+    return Cost(compute, sending, sent, memory, at_once, recompute)
+
+
+def quickest(work: Work, machine: Machine, devices: int, way: str) -> Cost | None:
+    """The estimate that ends first of those that a device has room for.
+
+    Args:
+        work: a ``Work``.
+        machine: a ``Machine``.
+        devices: N.
+        way: as for ``estimate``.
+
+    Returns:
+        cost: with or without recomputation, and with as many texts at once, 1, 2, 4 or
+            more, as take the least time where nothing is sent while something is
+            computed; None where not even a single text fits.
+    """
+    texts = _texts(work, devices, way)
+    sizes = {min(2**n, texts) for n in range(texts.bit_length() + 1)}
+    costs = [
+        estimate(work, machine, devices, way, at_once=size, recompute=again)
+        for size in sizes
+        for again in (False, True)
+    ]
+    fitting = [one for one in costs if one.all_memory <= machine.memory]
+    return min(fitting, key=lambda one: (one.most, one.all_memory), default=None)
+
+
+def _texts(work: Work, devices: int, way: str) -> int:
+    """Texts of which a device reads at least a part."""
+    return work.batch if way in ("tensor", "ring") else math.ceil(work.batch / devices)
 
 
 def _require_divisible(work: Work, devices: int, way: str, at_once: int | None) -> None:
@@ -129,16 +168,18 @@ def _require_divisible(work: Work, devices: int, way: str, at_once: int | None) 
     )
     if way not in WAYS:
         raise ValueError(f"way must be one of {', '.join(WAYS)}, got {way!r}")
-    bounds = {
-        "tensor": ("heads", work.heads),
-        "ring": ("positions", work.context_length),
-    }
-    name, most = bounds.get(way, ("", None))
-    if most is not None and devices > most:
+    if way == "ring" and devices > work.context_length:
         raise ValueError(
-            f"devices must be at most the {most} {name} that {way!r} divides, "
-            f"got {devices}"
+            f"devices must be at most the {work.context_length} positions that 'ring' "
+            f"divides, got {devices}"
         )
+    heads = {"heads": work.heads, "heads of keys": work.kv_heads}
+    for name, count in heads.items():
+        if way == "tensor" and count and count % devices:
+            raise ValueError(
+                f"devices must divide the {count} {name} that 'tensor' shares, "
+                f"got {devices}"
+            )
 
 
 def fitted(runs: Iterable[Mapping[str, Any]], memory: float = 8e9) -> Machine:
@@ -151,7 +192,8 @@ def fitted(runs: Iterable[Mapping[str, Any]], memory: float = 8e9) -> Machine:
         memory: bytes, which no time shows.
 
     Returns:
-        machine: the ``Machine`` whose times are nearest, in shares of each time.
+        machine: the ``Machine`` whose times are nearest, on a scale of logarithms:
+            twice as long is as far off as half as long.
 
     Raises:
         ValueError: fewer than three runs alone or than two of all_reduce, or times that
@@ -192,18 +234,25 @@ def work_of(run: Mapping[str, Any], vocab_size: int = 65) -> Work:
 
 
 def _nearest(rows: Sequence[tuple[float, ...]]) -> list[float]:
-    """Factors, none below 0, with which each row's sum is nearest its last number."""
+    """Factors, none below 0, whose sums' logarithms are nearest the last numbers'."""
     table = np.array(rows)
-    shares = table[:, :-1] / table[:, -1:]  # so that short times count as much as long
-    scale = shares.max(axis=0)
+    amounts, times = table[:, :-1], table[:, -1]
+    told = times
+    for _ in range(STEPS):  # Gauss-Newton
+        factors = _not_below_0(amounts / told[:, None], 1 + np.log(times / told))
+        told = amounts @ factors
+    return factors.tolist()
+
+
+def _not_below_0(table: NDArray[Any], target: NDArray[Any]) -> NDArray[Any]:
+    """The least squares' factors, without those that would be below 0."""
+    scale = table.max(axis=0)
     factors, used = np.zeros(len(scale)), np.arange(len(scale))
     while True:
-        found, *_ = np.linalg.lstsq(
-            shares[:, used] / scale[used], np.ones(len(rows)), rcond=None
-        )
+        found, *_ = np.linalg.lstsq(table[:, used] / scale[used], target, rcond=None)
         if (found >= 0).all():
             factors[used] = found / scale[used]
-            return factors.tolist()
+            return factors
         used = np.delete(used, found.argmin())
 
 
@@ -223,22 +272,26 @@ def _sendings(
     numbers = work.numbers * machine.bytes_each
     if way in ("ddp", "ring"):  # the gradients, once for all parts of the batch
         yield "all_reduce", numbers, 2 * others * work.layers
-    if way == "fsdp":  # forward and again backward, which recomputation shares
-        yield "all_gather", 2 * numbers * parts, 2 * others * work.layers * parts
+    if way == "fsdp":
+        # Blocks forward and again backward, which recomputation shares; tables stay.
+        gathered = (2 * work.block_numbers + work.table_numbers) * machine.bytes_each
+        yield "all_gather", gathered * parts, 2 * others * work.layers * parts
         yield "reduce_scatter", numbers * parts, others * work.layers * parts
     elif way == "tensor":
         # After attention and after the MLP, forward and backward; after both tables.
-        sums = (6 if recompute else 4) * work.layers + 2
+        # Recomputing a block ends before the MLP's sum, which nothing waits for.
+        sums = (5 if recompute else 4) * work.layers + 2
         payload = sums * tokens * work.d_model * machine.bytes_each
         yield "all_reduce", payload, 2 * others * sums * parts
     elif way == "ring":
-        # Keys and values meet everybody, forward and backward; their gradients come
-        # home as well. Backward they travel side by side.
+        # Keys and values meet everybody, forward and backward; their gradients, of 32
+        # bits, come home as well. Backward they travel side by side.
         rounds = 3 if recompute else 2
-        tensors = 2 * rounds * others + 2 * devices
-        width = work.kv_width * machine.bytes_each
+        each = 2 * rounds * others * machine.bytes_each
+        each += 2 * devices * max(machine.bytes_each, 4)
         hops = (rounds - 1) * others + devices
-        yield "send", tensors * work.layers * tokens * width, hops * work.layers * parts
+        numbers = work.layers * tokens * work.kv_width
+        yield "send", each * numbers, hops * work.layers * parts
 
 
 def _memory(
@@ -255,9 +308,10 @@ def _memory(
     if way == "fsdp":  # one block, and the tables, which wait for the backward pass
         gathered = work.block_numbers / work.layers + work.table_numbers
         gathered *= 1 - 1 / devices
-    kept = float(KEPT)
+    kept = work.kept
+    logits = 1.0 * work.vocab_size
     if way == "tensor":  # each block's ends and what its norms give stay whole
-        kept = 4 + (KEPT - 4) / devices
+        kept, logits = 4 + (kept - 4) / devices, logits / devices
     if recompute:  # each block's input, and all of the one that is computed again
         kept = 1 + kept / work.layers
     return {
@@ -265,4 +319,6 @@ def _memory(
         "gradients": held * machine.bytes_each,
         "optimizer": held * machine.bytes_kept,
         "activations": kept * work.layers * work.d_model * tokens * machine.bytes_each,
+        # The loss keeps a logarithm of 32 bits for each token that might come next.
+        "logits": logits * tokens * max(machine.bytes_each, 4),
     }

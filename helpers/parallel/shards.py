@@ -19,6 +19,17 @@ def whole(tensor: Tensor) -> Tensor:
     return tensor if gather is None else gather()
 
 
+def own_part(tensor: Tensor) -> Tensor:
+    """What this process holds of a tensor.
+
+    Args:
+        tensor: a DTensor, or a tensor that is whole: then it holds all of it.
+    """
+    sharded: Any = tensor
+    local = getattr(sharded, "to_local", None)
+    return tensor if local is None else local()
+
+
 def part_like(tensor: Tensor, other: Tensor) -> Tensor:
     """A whole tensor, sharded as another one is; nothing is sent.
 

@@ -8,6 +8,8 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
+from helpers import validation
+
 # How the names of PyTorch's operations begin, without underscores, and their kinds.
 KINDS = {
     "allreduce": "all_reduce",
@@ -15,7 +17,10 @@ KINDS = {
     "reducescatter": "reduce_scatter",
     "broadcast": "broadcast",
     "send": "send",
+    "isend": "send",
 }
+# Those that send nothing of a tensor.
+SILENT = ("recv", "irecv", "barrier", "monitored", "wait", "wrap", "checkfornan")
 
 
 class Traffic:
@@ -59,12 +64,13 @@ def bytes_sent(kind: str, payload: float, processes: int) -> float:
             A broadcast goes along a tree; on average a process sends (N - 1) / N.
 
     Raises:
-        ValueError: another kind, or less than one process.
+        ValueError: another kind, less than one process, or less than nothing.
 
     Source: Patarasuk and Yuan 2009, section 3 (all-reduce by a ring).
     """
-    if processes < 1:
-        raise ValueError(f"processes must be at least 1, got {processes}")
+    validation.require_integers(processes=processes)
+    if not payload >= 0:
+        raise ValueError(f"payload must be at least 0 bytes, got {payload}")
     share = (processes - 1) / processes
     factors = {
         "all_reduce": 2 * share,
@@ -80,7 +86,11 @@ def bytes_sent(kind: str, payload: float, processes: int) -> float:
 
 @contextlib.contextmanager
 def counted() -> Iterator[Traffic]:
-    """Count what this process sends meanwhile, by hand, by DDP or by anything else."""
+    """Count what this process sends meanwhile, by hand, by DDP or by anything else.
+
+    Raises:
+        NotImplementedError: in what sends otherwise, as an all-to-all does.
+    """
     traffic = Traffic()
     with _Count(traffic):
         yield traffic
@@ -107,7 +117,12 @@ def _kind_of(function: Any) -> str | None:
     if space not in ("c10d", "_c10d_functional"):
         return None
     plain = name.replace("_", "")
-    return next((KINDS[start] for start in KINDS if plain.startswith(start)), None)
+    if plain.startswith(SILENT):
+        return None
+    for start, kind in KINDS.items():
+        if plain.startswith(start):
+            return kind
+    raise NotImplementedError(f"what {function.name()} sends isn't counted")
 
 
 def _largest(values: Sequence[Any]) -> int:

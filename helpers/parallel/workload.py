@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+import numbers
 
 from helpers import validation
 
@@ -20,10 +21,13 @@ class Work:
             wide.
         heads: H, which "tensor" shares; None sets no bound.
         kv_heads: heads of keys and values; as many as ``heads`` where None.
+        kept: numbers that a block keeps for each token until its backward pass, in
+            multiples of C: 16 with an MLP four times as wide, GELU and fused attention,
+            and 6 + 2 H_kv / H + 4 d_ff / C with a gated one.
 
     Raises:
-        ValueError: a size that isn't a whole number of at least 1, squares not above 0,
-            or heads of keys that don't divide the heads.
+        ValueError: a size that isn't a whole number of at least 1, squares or kept not
+            above 0, or heads of keys that don't divide the heads.
     """
 
     layers: int
@@ -34,6 +38,7 @@ class Work:
     squares: float = 12.0
     heads: int | None = None
     kv_heads: int | None = None
+    kept: float = 16.0
 
     def __post_init__(self) -> None:
         names = ["layers", "d_model", "context_length", "batch", "vocab_size"]
@@ -42,6 +47,7 @@ class Work:
         ]
         validation.require_integers(**{name: getattr(self, name) for name in names})
         _require_positive("squares", self.squares)
+        _require_positive("kept", self.kept)
         if self.kv_heads and (self.heads is None or self.heads % self.kv_heads):
             raise ValueError(
                 f"kv_heads must divide heads, got {self.kv_heads} and {self.heads}"
@@ -82,7 +88,8 @@ class Work:
         Returns:
             products: with weights: 6 for each number that is multiplied. A look-up in
                 the embedding is free.
-            attention: 6 L C T, with half of the table hidden.
+            attention: 6 L C T, with half of the table hidden. A fused kernel computes
+            the scores again on its way back, which would be a sixth more.
         """
         head = self.vocab_size * self.d_model
         attention = 6.0 * self.layers * self.d_model * self.context_length
@@ -130,16 +137,35 @@ class Machine:
 
 
 def _require_positive(name: str, number: float, *, or_0: bool = False) -> None:
-    fits = isinstance(number, (int, float)) and math.isfinite(number)
+    is_number = isinstance(number, numbers.Real) and not isinstance(number, bool)
+    fits = is_number and math.isfinite(number)
     if not fits or number < 0 or (number == 0 and not or_0):
         least = "at least 0" if or_0 else "above 0"
-        raise ValueError(f"{name} must be a number {least}, got {number!r}")
+        raise ValueError(f"{name} must be a finite number {least}, got {number!r}")
+
+
+def _llama(
+    layers: int, d_model: int, hidden: int, heads: int, kv_heads: int = 8
+) -> Work:
+    """Blocks with a gated MLP and shared keys, and 2,048 texts of 8,192 tokens."""
+    wide, shared = hidden / d_model, kv_heads / heads
+    return Work(
+        layers,
+        d_model,
+        context_length=8192,
+        batch=2048,
+        vocab_size=128_256,
+        squares=2 + 2 * shared + 3 * wide,
+        heads=heads,
+        kv_heads=kv_heads,
+        kept=6 + 2 * shared + 4 * wide,
+    )
 
 
 #: One H100 with 80 GB. Of its 989e12 operations a second in bfloat16, products are
-#: assumed to reach 60 %, a little more than whole trainings report; the network takes
-#: 400 Gbit/s for each device. Weights and gradients have 16 bits, and the optimizer
-#: keeps three numbers of 32. The latency is assumed.
+#: assumed to reach 60 %; whole trainings, which also wait, report about 40. The network
+#: takes 400 Gbit/s for each device. Weights and gradients have 16 bits, and the
+#: optimizer keeps three numbers of 32. The latency is assumed.
 H100 = Machine(
     operations=0.6 * 989e12,
     bandwidth=50e9,
@@ -149,11 +175,11 @@ H100 = Machine(
     bytes_kept=12,
 )
 
-#: Sizes from Grattafiori et al. 2024, table 3; a batch has 2,048 texts of 8,192 tokens.
+#: Sizes from Grattafiori et al. 2024, table 3, and of the smallest Llama 3.2, whose
+#: embedding is its output layer as well: here they are two tables.
 MODELS = {
-    "8B": Work(32, 4096, 8192, 2048, 128_256, squares=13.0, heads=32, kv_heads=8),
-    "70B": Work(80, 8192, 8192, 2048, 128_256, squares=12.75, heads=64, kv_heads=8),
-    "405B": Work(
-        *(126, 16_384, 8192, 2048, 128_256), squares=11.875, heads=128, kv_heads=8
-    ),
+    "1.5B": _llama(16, 2048, 8192, 32),
+    "8B": _llama(32, 4096, 14_336, 32),
+    "70B": _llama(80, 8192, 28_672, 64),
+    "405B": _llama(126, 16_384, 53_248, 128),
 }
