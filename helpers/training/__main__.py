@@ -1,18 +1,21 @@
 """Train a recipe on a text, in one process or in several.
 
 ``python -m helpers.training little-world`` trains in one process,
-``torchrun --nproc-per-node=2 -m helpers.training little-world`` in two. Each of these
-commands, given again with the same --checkpoints, goes on from the last one there, also
-with another number of processes. ``--help`` has the options.
+``torchrun --nproc-per-node=2 -m helpers.training little-world`` in two. With
+``--checkpoints run``, each of these commands, given again, goes on from the newest
+checkpoint in that folder, also with another number of processes.
 """
 
 import argparse
 import ast
+import contextlib
 import dataclasses
 import difflib
+import io
 import pathlib
 import sys
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
@@ -47,25 +50,51 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = _parser()
     options = parser.parse_args(arguments)
     launcher, kept = Launcher(), Kept(options.checkpoints)
-    with signals():
+    with signals(), _plain_output(parser.prog):
         try:
             with processes(options.device, launcher) as device:
                 return _train(options, device, kept)
         except (ValueError, OSError) as error:
-            return _say_once(f"{parser.prog}: error: {error}", 2, launcher)
+            line = f"{parser.prog}: error: {error}"
+            if isinstance(error, OSError) and kept.has_begun:
+                return _end(line, 2, kept, launcher)
+            return _say_once(line, 2, launcher)
         except FloatingPointError as error:
             return _say_once(f"{parser.prog}: {error}", 1, launcher)
         except NobodyThereError as error:
             ignore_signals()  # torchrun's, which follow
             return _end(str(error), 1, kept, launcher)
         except Stopped as stopped:
-            (name,) = stopped.args
-            why = f"stopped by {name}"
-            if launcher.has_ended():
-                why = "stopped, since torchrun has ended"
-            elif launcher.is_there:
-                why += " (torchrun's, if another process has ended)"
-            return _end(why, ENDED[name], kept, launcher)
+            return _stopped(stopped, kept, launcher)
+        except RuntimeError as error:
+            if isinstance(error.__cause__, Stopped):  # it met a class being made
+                return _stopped(error.__cause__, kept, launcher)
+            raise
+
+
+def _stopped(stopped: Stopped, kept: Kept, launcher: Launcher) -> int:
+    (name,) = stopped.args
+    why = f"stopped by {name}"
+    if launcher.has_ended():
+        why = "stopped, since torchrun has ended"
+    elif launcher.is_there and name == "SIGTERM":
+        why += " (torchrun's, if another process has ended)"
+    return _end(why, ENDED[name], kept, launcher)
+
+
+@contextlib.contextmanager
+def _plain_output(program: str) -> Iterator[None]:
+    """Warnings are lines as errors are, and no letter of a name ends a run."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+    def show(message: Warning | str, *_: object, **__: object) -> None:
+        print(f"{program}: warning: {message}", file=sys.stderr, flush=True)
+
+    with warnings.catch_warnings():
+        warnings.showwarning = show
+        yield
 
 
 def _say_once(line: str, status: int, launcher: Launcher) -> int:
@@ -89,7 +118,9 @@ def _parser() -> argparse.ArgumentParser:
         help=f"{', '.join(corpus.OPTIONS)}, or the path of a text file (UTF-8), whose "
         "last tenth is held out",
     )
-    parser.add_argument("--recipe", choices=PRESETS, default="plain")
+    parser.add_argument(
+        "--recipe", choices=PRESETS, default="plain", help="plain if left out"
+    )
     parser.add_argument(
         "--set",
         action="append",
@@ -103,15 +134,16 @@ def _parser() -> argparse.ArgumentParser:
         "--checkpoints",
         type=_path,
         metavar="FOLDER",
-        help="write some, and go on",
+        help="write a checkpoint each checkpoint_every steps, and go on from the "
+        "newest one that is there",
     )
     parser.add_argument("--save", type=_path, metavar="FILE", help="the trained model")
     parser.add_argument(
         "--spread",
         choices=SPREADS,
         default="ddp",
-        help="how several processes share the work: ddp (each has the model) or fsdp "
-        "(each has a part of it)",
+        help="how several processes, started by torchrun, share the work: ddp (each "
+        "has the model) or fsdp (each has a part of it)",
     )
     parser.add_argument(
         "--device", help="cpu, cuda or mps; the fastest one if left out"
@@ -151,7 +183,7 @@ def _train(options: argparse.Namespace, device: torch.device, kept: Kept) -> int
     first = not several or dist.get_rank() == 0
     if options.save:
         with noticing(several):
-            _require_place(options.save, options.text, first)
+            _require_place(options.save, options.text, options.checkpoints, first)
     seed_everything(config.seed)
     model = _make(model_config)
     found = kept.look()
@@ -166,7 +198,7 @@ def _train(options: argparse.Namespace, device: torch.device, kept: Kept) -> int
         if whole:
             _print("short_steps=0, as each story is read from its start")
         if found:
-            _print(f"goes on from {found.path}")
+            _print(f"found {found.path}")
     log = _Log(config, kept)
     with noticing(several):
         result = train(
@@ -196,20 +228,26 @@ def _make(config: TransformerConfig) -> TransformerLM:
         raise ValueError(f"no model of these sizes can be made: {why}") from error
 
 
-def _require_place(path: pathlib.Path, text: str, first: bool) -> None:
+def _require_place(
+    path: pathlib.Path, text: str, folder: pathlib.Path | None, first: bool
+) -> None:
     """--save works: better told before the training than behind it."""
-    problem = [_problem(path, text) if first else None]
+    problem = [_problem(path, text, folder) if first else None]
     if dist.is_initialized():  # the others may not see that disk
         dist.broadcast_object_list(problem)
     if problem[0]:
         raise ValueError(f"--save {problem[0]}")
 
 
-def _problem(path: pathlib.Path, text: str) -> str | None:
+def _problem(path: pathlib.Path, text: str, folder: pathlib.Path | None) -> str | None:
     """What is wrong with a place to save at, if anything is."""
     try:
         if path.is_dir():
             return f"must be a file, and {path} is a folder"
+        if path.exists() and not path.is_file():
+            return f"must be a file, and {path} is none"
+        if folder and folder.absolute() == path.absolute():
+            return f"must be another place than --checkpoints, {folder}"
         if not path.parent.is_dir():
             return f"must be in a folder that is there, got {path}"
         if text not in corpus.OPTIONS and path.exists() and path.samefile(text):
@@ -302,7 +340,7 @@ def _batches(
 def _change(given: str) -> tuple[str, Any]:
     """NAME=VALUE as a pair; a value that is no number, pair or truth is a text."""
     name, equals, value = given.partition("=")
-    if not equals:
+    if not equals or not name:
         raise ValueError(f"--set takes NAME=VALUE, got {given!r}")
     if name == "vocab_size":
         raise ValueError("--set can't change vocab_size, which comes from the text")
@@ -312,8 +350,8 @@ def _change(given: str) -> tuple[str, Any]:
         )
     try:
         return name, ast.literal_eval(value)
-    except (ValueError, SyntaxError):
-        return name, value
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+        return name, value  # the option's own check says what it must be
 
 
 def _near(name: str) -> str:

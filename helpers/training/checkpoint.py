@@ -207,9 +207,9 @@ def claimed(directory: pathlib.Path | str) -> Iterator[None]:
             process = file.read().strip()
             by = f" (process {process})" if process else ""
             raise ValueError(
-                f"checkpoint_dir must be a folder that no other run writes into, got "
-                f"{directory}, which another run{by} writes into; wait for its end, or "
-                "name another folder"
+                "the folder for checkpoints must be one that no other run writes into, "
+                f"got {directory}, which another run{by} writes into; wait for its "
+                "end, or name another folder"
             )
         file.truncate(0)
         file.write(str(os.getpid()))

@@ -10,6 +10,7 @@ import datetime
 import os
 import pathlib
 import signal
+import socket
 import threading
 import warnings
 from collections.abc import Iterator
@@ -25,7 +26,8 @@ from helpers.training import checkpoint
 
 # What a shell says of a program that a signal has ended.
 ENDED = {"SIGINT": 130, "SIGTERM": 143}
-MEETING = datetime.timedelta(minutes=5)  # the longest wait for the others to start
+# How long to wait for the others to start; PyTorch tries twice.
+MEETING = datetime.timedelta(minutes=5)
 
 
 class Stopped(BaseException):
@@ -52,10 +54,14 @@ class Launcher:
         return self.is_there and os.getppid() != self._process
 
     def first_to(self, do: str) -> bool:
-        """Whether no other process has asked for this yet."""
-        if not self.is_there or self.has_ended():  # with which its store has gone
+        """Whether no other process has asked for this yet.
+
+        Without a store to ask in, before the processes have met and where the launcher
+        has ended, it is the machine's first.
+        """
+        if not self.is_there:
             return True
-        if not dist.is_initialized():  # and what fails then fails in all processes
+        if self.has_ended() or not dist.is_initialized():
             return os.environ.get("LOCAL_RANK", "0") == "0"
         try:
             first: bool = dist.distributed_c10d._get_default_store().add(do, 1) == 1
@@ -137,6 +143,7 @@ def processes(device: str | None, launcher: Launcher) -> Iterator[torch.device]:
     with _watched(launcher):
         _meet("nccl" if found.type == "cuda" else "gloo")
         yield found
+        # Not after an error: the others shall learn of it from the launcher.
         dist.destroy_process_group()
 
 
@@ -168,6 +175,7 @@ def _meet(backend: str) -> None:
     of the one before. Its number tells them apart on one machine; on several each
     counts the failures of its own.
     """
+    _require_launcher()
     try:
         store, rank, size = next(iter(rendezvous("env://", timeout=MEETING)))
         if os.environ.get("GROUP_WORLD_SIZE", "1") == "1":
@@ -177,6 +185,23 @@ def _meet(backend: str) -> None:
     except RuntimeError as error:
         why = (str(error).splitlines() or [type(error).__name__])[0]
         raise NobodyThereError(f"the processes didn't meet ({why})") from error
+
+
+def _require_launcher() -> None:
+    """torchrun's store listens before there is a worker; waiting for it takes long.
+
+    A launcher that is killed while its workers import PyTorch is nobody's parent by the
+    time they could know.
+    """
+    if os.environ.get("TORCHELASTIC_USE_AGENT_STORE") != "True":
+        return
+    try:
+        address = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
+        socket.create_connection(address, timeout=30).close()
+    except OSError as error:
+        raise NobodyThereError(
+            "the processes didn't meet: torchrun has ended"
+        ) from error
 
 
 @contextlib.contextmanager

@@ -352,7 +352,8 @@ class _Run:
             return
         weights = self.team.weights()
         trained = dict(self.team.module.named_parameters())
-        largest = max(weights[name].detach().abs().max().item() for name in trained)
+        peaks = [weights[name].detach().abs().max().double() for name in trained]
+        largest = torch.stack(peaks).max().item()  # Python's max would lose a NaN
         self._require_finite("largest weight after the update", largest, self.step)
         randoms = self.team.everyones(checkpoint.random_states(self.device))
         state = self.identity | {
@@ -505,7 +506,7 @@ def _require_same_run(found: checkpoint.Checkpoint, identity: dict[str, Any]) ->
         name, there, here = different
         raise checkpoint.CheckpointError(
             f"{found.path} is of another run: {name} is {there} there and {here} here; "
-            "name another checkpoint_dir, or train as it was"
+            "name another folder for checkpoints, or train as it was"
         )
 
 

@@ -348,13 +348,15 @@ def test_a_loss_that_is_no_number_stops_the_run(tmp_path, kind):
         quick(BreaksAt(1, kind))
 
 
-def test_weights_that_are_no_numbers_are_not_saved(tmp_path):
+@pytest.mark.parametrize("layer", ["embedding", "unread"])
+def test_weights_that_are_no_numbers_are_not_saved(tmp_path, layer):
     model = TinyModel()
+    model.unread = nn.Linear(1, 1)  # the last of all weights, not the first
 
     def break_it(step, _):
         if step == 3:
-            model.embedding.weight.data[0] = math.nan
-            # The character that it belongs to is never read.
+            # The character that the first row belongs to is never read.
+            getattr(model, layer).weight.data[0] = math.nan
 
     data = Documents([[1, 2, 3], [4, 5]], CONTEXT_LENGTH, 6)
     with pytest.raises(FloatingPointError, match=r"weight .* at step 4 .*00000002"):

@@ -50,9 +50,11 @@ def test_a_place_to_save_at_is_tried_before_the_training(tmp_path, text, capsys)
         ("text.txt/model", "must be in a folder that is there, got"),
         ("folder", "must be a file, and .*folder is a folder"),
         ("text.txt", "must be another file than the text"),
+        ("kept", "must be another place than --checkpoints, "),
         ("m" * 300, "can't be written: .*name too long"),
     ):
-        found = error_of(capsys, text, "--save", str(tmp_path / place))
+        kept = ["--checkpoints", str(tmp_path / "kept")]
+        found = error_of(capsys, text, *kept, "--save", str(tmp_path / place))
         assert re.search(f"error: --save {message}", found)
     assert pathlib.Path(text).read_text(encoding="utf-8") == TEXT
     assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "text.txt"]
@@ -88,6 +90,9 @@ def test_an_empty_path_is_refused(text, capsys, option):
         ("learningrate=1", "learningrate: no option .*; did you mean learning_rate?"),
         ("name=plain", "name: no option of TransformerConfig or TrainConfig$"),
         ("d_model=4000000000000000", "no model of these sizes can be made: "),
+        ("=5", "--set takes NAME=VALUE, got '=5'"),
+        ("betas={[]:1}", r"(config\.)?betas must be .*"),
+        (f"steps={'-' * 5000}1", r"(config\.)?steps must be .*"),
     ],
 )
 def test_an_option_that_cannot_be_set_is_named(text, capsys, change, message):
@@ -147,7 +152,7 @@ def test_a_run_says_at_the_start_where_it_goes_on_from(tmp_path, text, capsys):
     *_, last = capsys.readouterr().out.splitlines()
     assert main(some) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[1] == f"goes on from {folder / 'step-00000004'}"
+    assert lines[1] == f"found {folder / 'step-00000004'}"
     assert lines[2] == last  # all steps were done, and are told again
     assert lines[3:] == ["went on from step 4"]
 
@@ -185,6 +190,50 @@ def test_another_runs_checkpoint_is_not_promised(tmp_path, text, capsys, monkeyp
     errors = capsys.readouterr().err
     assert errors.startswith("stopped by SIGINT, and wrote no checkpoint; the newest")
     assert "goes on" not in errors
+
+
+def test_a_full_disk_is_told_with_what_is_kept(tmp_path, text, capsys, monkeypatch):
+    written, save = [], checkpoint.save
+
+    def full(*arguments):
+        if written:
+            raise OSError(28, "No space left on device")
+        written.append(save(*arguments))
+        return written[0]
+
+    monkeypatch.setattr("helpers.training.checkpoint.save", full)
+    some = ["--set=steps=4", "--set=checkpoint_every=2", "--checkpoints"]
+    assert main([text, *TINY, *some, str(tmp_path / "kept")]) == 2
+    errors = capsys.readouterr().err
+    assert "No space left on device, and " in errors
+    assert f"{written[0]} has everything up to step 2" in errors
+
+
+def test_a_signal_that_meets_a_class_being_made_ends_the_run(text, capsys, monkeypatch):
+    def stop(*_, **__):
+        try:
+            signal.raise_signal(signal.SIGTERM)
+        except BaseException as stopped:  # as Python 3.11 wraps it
+            raise RuntimeError("Error calling __set_name__") from stopped
+
+    monkeypatch.setattr("helpers.training.__main__.train", stop)
+    assert main([text, *TINY]) == 143
+    assert capsys.readouterr().err.startswith("stopped by SIGTERM, and no checkpoint")
+
+
+@pytest.mark.filterwarnings("default")  # here they aren't errors
+def test_a_damaged_checkpoint_is_told_in_a_line(tmp_path, text, capsys):
+    folder = tmp_path / "kept"
+    some = [text, *TINY, "--set=steps=4", "--set=checkpoint_every=2"]
+    some += ["--checkpoints", str(folder)]
+    assert main(some) == 0
+    (folder / "step-00000004" / "state.pt").write_bytes(b"short")
+    assert main(some) == 0
+    output, errors = capsys.readouterr()
+    assert output.endswith("went on from step 2\n")
+    assert errors.count("\n") == 1
+    assert "helpers.training: warning: " in errors
+    assert "is damaged" in errors
 
 
 def test_what_is_kept_can_be_said_of_damaged_checkpoints(tmp_path, text, capsys):
@@ -241,6 +290,8 @@ def test_a_launcher_is_there_only_where_it_says_so(monkeypatch):
     assert not started.first_to("say it")  # the process with LOCAL_RANK 0 is
     monkeypatch.setattr("os.getppid", lambda: 1)
     assert started.has_ended()
+    assert not started.first_to("say it")
+    monkeypatch.setenv("LOCAL_RANK", "0")
     assert started.first_to("say it")
     assert not alone.has_ended()
 
@@ -279,6 +330,24 @@ def test_workers_end_soon_after_their_launcher(tmp_path, text):
     line = f"and {last.path} has everything up to step {last.step:,}: the same command"
     assert line in errors
     assert "stopped, since torchrun has ended" in errors
+
+
+@pytest.mark.slow
+@on_linux
+def test_workers_whose_launcher_is_gone_before_they_meet_end(tmp_path, text):
+    process = start(text, *TINY)
+    end = time.monotonic() + 60
+    while len(workers := children(process.pid)) < 2:
+        assert time.monotonic() < end
+        time.sleep(0.02)
+    process.kill()
+    try:
+        _, errors = process.communicate(timeout=60)  # the workers' pipes, too
+    except subprocess.TimeoutExpired:
+        for worker in workers:
+            os.kill(worker, signal.SIGKILL)
+        raise
+    assert "torchrun has ended, and no checkpoint was written yet" in errors
 
 
 @pytest.mark.slow
