@@ -1,6 +1,7 @@
 """How long a training step takes on two processes of this machine, and on one.
 
-Chapter 15 fits its cost model to some of these times, and holds it against the others.
+The page A thousand machines fits its estimate to some of these times, and holds it
+against the others.
 """
 
 import functools

@@ -29,7 +29,7 @@ DRAWING = "image/svg+xml"
 
 SECONDS = collections.Counter()
 # PyTorch can't start processes on Windows that find each other.
-NEEDS_PROCESSES = ("15_many_machines.ipynb",)
+NEEDS_PROCESSES = ("15_many_machines.ipynb", "dividing.ipynb")
 
 
 def pytest_ignore_collect(collection_path):

@@ -12,6 +12,7 @@ Yuan 2009 (bytes round a ring).
 
 import dataclasses
 import math
+import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -131,7 +132,9 @@ def estimate(
     return Cost(compute, sending, sent, memory, at_once, recompute)
 
 
-def quickest(work: Work, machine: Machine, devices: int, way: str) -> Cost | None:
+def quickest(
+    work: Work, machine: Machine, devices: int, way: str, *, meanwhile: bool = False
+) -> Cost | None:
     """The estimate that ends first of those that a device has room for.
 
     Args:
@@ -139,11 +142,11 @@ def quickest(work: Work, machine: Machine, devices: int, way: str) -> Cost | Non
         machine: a ``Machine``.
         devices: N.
         way: as for ``estimate``.
+        meanwhile: whether all is sent while something is computed, or nothing is.
 
     Returns:
         cost: with or without recomputation, and with as many texts at once, 1, 2, 4 or
-            more, as take the least time where nothing is sent while something is
-            computed; None where not even a single text fits.
+            more, as take the least time; None where not even a single text fits.
     """
     texts = _texts(work, devices, way)
     sizes = {min(2**n, texts) for n in range(texts.bit_length() + 1)}
@@ -153,7 +156,8 @@ def quickest(work: Work, machine: Machine, devices: int, way: str) -> Cost | Non
         for again in (False, True)
     ]
     fitting = [one for one in costs if one.all_memory <= machine.memory]
-    return min(fitting, key=lambda one: (one.most, one.all_memory), default=None)
+    seconds = operator.attrgetter("least" if meanwhile else "most")
+    return min(fitting, key=lambda one: (seconds(one), one.all_memory), default=None)
 
 
 def _texts(work: Work, devices: int, way: str) -> int:

@@ -91,7 +91,8 @@ def spread_block(block: Block) -> Block:
         ValueError: heads, heads of keys or hidden features that N doesn't divide, a
             block without an MLP, or one with dropout.
 
-    Source: Shoeybi et al. 2019, section 3. Built by hand in chapter 15.
+    Source: Shoeybi et al. 2019, section 3. Built by hand in "Dividing a layer, and a
+    text".
     """
     if block.mlp is None or block.dropout.p > 0:
         raise ValueError("block must have an MLP and no dropout")

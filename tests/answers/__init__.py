@@ -1,4 +1,4 @@
-"""Answers to the exercises, written from the tasks' text alone by twenty hands.
+"""Answers to the exercises, written from the tasks' text alone by 21 hands.
 
 Nobody who wrote them had seen a check. Each hand's folder has a module for each of its
 checks, whose ``ANSWERS`` begin their docstring with "right:" or "wrong:", and then say
@@ -29,10 +29,12 @@ other words, for chapter 10's "A batch in parts", all 12 right ones were accepte
 of 45 wrong ones rejected. The eighth time, on hands s and t, who wrote for the six
 exercises of chapters 14 and 15 and of "A cache in pages", all 38 right ones were
 accepted and all 144 wrong ones rejected; 62.5 % were named, 9.7 % led, 27.1 % heard no
-more, and one was misnamed. The ninth time, on hand u, who wrote for the one exercise of
-"A thousand machines", all 6 right ones were accepted and all 22 wrong ones rejected; 18
-were named, and nobody judged the names. The checks have been mended by each score, so
-that all answers are known ones now.
+more, and one was misnamed. The ninth time, on hand u, who wrote for chapter 15's "What
+does a device hold?", all 6 right ones were accepted and all 22 wrong ones rejected; 18
+were named, and nobody judged the names. The tenth time, on hand v, who wrote for the
+one exercise of "A thousand machines", all 8 right ones were accepted and all 24 wrong
+ones rejected; 13 were named, 8 led, and 3 heard no more. The checks have been mended by
+each score, so that all answers are known ones now.
 """
 
 import importlib

@@ -186,6 +186,11 @@ def test_the_quickest_is_what_fits_and_ends_first():
             assert one.most >= found.most or one.all_memory > 80e9
     roomy = dataclasses.replace(H100, memory=1e15)
     assert not quickest(work, roomy, 1024, "fsdp").recompute
+    # Where all is sent meanwhile, gathering again for each text costs nothing here.
+    assert quickest(work, H100, 64, "fsdp").recompute
+    fast = dataclasses.replace(H100, bandwidth=1e13, latency=0.0)
+    found = quickest(work, fast, 64, "fsdp", meanwhile=True)
+    assert (found.at_once, found.recompute) == (1, False)
     assert quickest(work, H100, 1024, "ddp") is None  # 128 GB in any case
     assert quickest(MODELS["1.5B"], H100, 1024, "ddp").at_once == 1  # as quick as 2
 

@@ -242,5 +242,5 @@ def test_bytes_are_those_of_a_ring():
     assert bytes_sent("all_reduce", 1000, 1) == 0
     with pytest.raises(ValueError, match=r"kind must be one of all_reduce, .*'gather'"):
         bytes_sent("gather", 1, 2)
-    with pytest.raises(ValueError, match="processes must be an integer .*got 0"):
+    with pytest.raises(ValueError, match=r"processes must be an integer .*got 0"):
         bytes_sent("send", 1, 0)

@@ -49,6 +49,7 @@ NAMES = (
     "grouped_query_attention",
     "tiles_to_walk",
     "merge_partial_results",
+    "device_bytes",
     "step_bytes",
     "spread_mlp",
     "orthogonalise",
@@ -60,7 +61,7 @@ NAMES = (
     "kv_cache_step",
     "cache_bytes",
     "read_pages",
-    "device_bytes",
+    "waiting_share",
 )
 EXERCISES: dict[str, Exercise] = {
     name: importlib.import_module(f"{__name__}.{name}").EXERCISE for name in NAMES

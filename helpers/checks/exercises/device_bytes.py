@@ -1,8 +1,8 @@
-"""Exercise of the page "A thousand machines": what a device holds in training."""
+"""Exercise of chapter 15: what a device holds in training."""
 
 from helpers.checks.cases import Case
 from helpers.checks.exercise import Exercise
-from helpers.checks.exercises.support.calling_for_numbers import call_for_number
+from helpers.checks.exercises.support.calling_for_numbers import call_for_any_number
 from helpers.checks.exercises.support.gathering_mistakes import WHAT_IS_GATHERED
 from helpers.checks.exercises.support.memory_mistakes import (
     WHAT_A_PARAMETER_TAKES,
@@ -32,12 +32,6 @@ def _trainings():
     ]
 
 
-def _call(function, *arguments):
-    """A result may be whole or not, and a whole one may come as a float."""
-    value = call_for_number(function, *arguments)
-    return float(value) if type(value) is int else value
-
-
 EXERCISE = Exercise(
     name="device_bytes",
     stub="my_device_bytes(parameters, block_parameters, devices, sharded)",
@@ -50,6 +44,6 @@ EXERCISE = Exercise(
     returns={"bytes": "a number"},
     reference=held,
     cases=_trainings,
-    run=_call,
+    run=call_for_any_number,
     mistakes=(*WHAT_A_PARAMETER_TAKES, *WHAT_IS_DIVIDED, *WHAT_IS_GATHERED),
 )

@@ -1,4 +1,4 @@
-"""Exercise of chapter 15: an MLP whose hidden features several processes share."""
+"""Exercise of "Dividing a layer, and a text": an MLP shared by several processes."""
 
 import torch
 

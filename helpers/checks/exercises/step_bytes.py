@@ -2,7 +2,7 @@
 
 from helpers.checks.cases import Case
 from helpers.checks.exercise import Exercise
-from helpers.checks.exercises.support.calling_for_numbers import call_for_number
+from helpers.checks.exercises.support.calling_for_numbers import call_for_any_number
 from helpers.checks.exercises.support.ring_mistakes import (
     HOW_MANY_ROUNDS,
     HOW_MUCH_A_ROUND,
@@ -31,12 +31,6 @@ def _trainings():
     ]
 
 
-def _call(function, *arguments):
-    """A result may be whole or not, and a whole one may come as a float."""
-    value = call_for_number(function, *arguments)
-    return float(value) if type(value) is int else value
-
-
 EXERCISE = Exercise(
     name="step_bytes",
     stub="my_step_bytes(numbers, bytes_each, processes, sharded)",
@@ -49,6 +43,6 @@ EXERCISE = Exercise(
     returns={"bytes": "a number"},
     reference=sent,
     cases=_trainings,
-    run=_call,
+    run=call_for_any_number,
     mistakes=(*HOW_MANY_ROUNDS, *HOW_MUCH_A_ROUND, *HOW_THEY_ARE_COUNTED),
 )

@@ -21,3 +21,9 @@ def call_for_number(function: Callable[..., Any], *arguments: Any) -> Any:
         return float(value)
     scalar = isinstance(value, torch.Tensor) and value.dim() == 0
     return value.item() if scalar else value
+
+
+def call_for_any_number(function: Callable[..., Any], *arguments: Any) -> Any:
+    """The same where a result may be whole or not, and a whole one come as a float."""
+    value = call_for_number(function, *arguments)
+    return float(value) if type(value) is int else value

@@ -1,0 +1,155 @@
+"""Mistakes in counting how long a box of a pipeline waits."""
+
+import math
+
+from helpers.checks.cases import Mistake
+from helpers.checks.exercises.support.several_ways import several
+
+
+def share(
+    boxes,
+    texts,
+    stretches,
+    *,
+    turns=lambda boxes, stretches: (boxes - 1) / stretches,
+    of=lambda waiting, texts: waiting / (texts + waiting),
+):
+    """Right where nothing is given; each option is one mistake."""
+    return of(turns(boxes, stretches), texts)
+
+
+def _with(**options):
+    return lambda *arguments: share(*arguments, **options)
+
+
+HOW_LONG_IT_WAITS = (
+    *several(
+        "a turn of waiting for each box",
+        (
+            _with(turns=lambda boxes, stretches: boxes / stretches),
+            _with(turns=lambda boxes, stretches: float(boxes)),
+        ),
+        "The last box waits while the first text is in all the boxes before it: one "
+        "turn for each of those, and none for itself.",
+    ),
+    Mistake(
+        "1 divided by the stretches",
+        _with(turns=lambda boxes, stretches: boxes - 1 / stretches),
+        "Division comes before subtraction: boxes - 1 needs brackets.",
+    ),
+    Mistake(
+        "stretches that don't matter",
+        _with(turns=lambda boxes, stretches: boxes - 1.0),
+        "With several stretches in a box, a turn of waiting is as many times shorter.",
+    ),
+    Mistake(
+        "stretches that make it wait longer",
+        _with(turns=lambda boxes, stretches: (boxes - 1.0) * stretches),
+        "Stretches make a turn shorter, so that the first text arrives sooner: divide "
+        "by their number.",
+    ),
+    Mistake(
+        "stretches that are more boxes",
+        _with(turns=lambda boxes, stretches: boxes * stretches - 1.0),
+        "The stretches are in the same boxes. A text passes more often, but each time "
+        "for a shorter turn.",
+    ),
+    Mistake(
+        "stretches that divide the boxes",
+        _with(turns=lambda boxes, stretches: boxes / stretches - 1),
+        "It is the waiting, boxes - 1 turns, that is divided by the stretches.",
+    ),
+    Mistake(
+        "waiting that is rounded down",
+        _with(turns=lambda boxes, stretches: float((boxes - 1) // stretches)),
+        "The task says: don't round. // rounds down.",
+    ),
+    Mistake(
+        "waiting at both ends",
+        _with(turns=lambda boxes, stretches: 2 * (boxes - 1) / stretches),
+        "A turn is forward and back together here. A box waits boxes - 1 such turns "
+        "in all: some before its first text, and the others behind its last.",
+    ),
+)
+WHICH_SHARE_IT_IS = (
+    Mistake(
+        "waiting by texts, and then a sum",
+        _with(of=lambda waiting, texts: waiting / texts + waiting),
+        "Division comes before addition: the whole step below needs brackets.",
+    ),
+    Mistake(
+        "waiting per text, not a share of the step",
+        _with(of=lambda waiting, texts: waiting / texts),
+        "That compares the waiting with the work. The step takes both: the turns of "
+        "waiting and those of the texts.",
+    ),
+    Mistake(
+        "the share that it works",
+        _with(of=lambda waiting, texts: texts / (texts + waiting)),
+        "That is how much of the step a box works. It waits the rest.",
+    ),
+    Mistake(
+        "turns, not a share",
+        _with(of=lambda waiting, texts: waiting),
+        "That is how many turns a box waits. Which share is it of all turns?",
+    ),
+    Mistake(
+        "all turns of the step",
+        _with(of=lambda waiting, texts: texts + waiting),
+        "That is how many turns the step takes. Which share of them does a box wait?",
+    ),
+    Mistake(
+        "a share in percent",
+        _with(of=lambda waiting, texts: 100 * waiting / (texts + waiting)),
+        "A share goes from 0 to 1; that is a percentage.",
+    ),
+    Mistake(
+        "one turn too many in the step",
+        _with(of=lambda waiting, texts: waiting / (texts + waiting + 1)),
+        "With one box there is nothing to wait for, and the step has a turn for each "
+        "text. Each turn of waiting comes on top, and nothing else.",
+    ),
+    Mistake(
+        "one turn too few in the step",
+        _with(of=lambda waiting, texts: waiting / max(texts + waiting - 1, 1)),
+        "The step has a turn for each text, and on top of those the turns of waiting.",
+    ),
+    Mistake(
+        "texts that don't count",
+        _with(of=lambda waiting, texts: waiting / (waiting + 1)),
+        "The more texts, the less the waiting weighs: each takes a turn.",
+    ),
+    Mistake(
+        "a share that is rounded",
+        _with(of=lambda waiting, texts: round(waiting / (texts + waiting), 1)),
+        "The task says: don't round.",
+    ),
+    *several(
+        "a share of whole turns",
+        (
+            _with(of=lambda waiting, texts: float(waiting // (texts + waiting))),
+            _with(turns=lambda boxes, stretches: math.ceil((boxes - 1) / stretches)),
+        ),
+        "Don't round: with stretches, a box may wait for a part of a turn.",
+    ),
+)
+
+
+def _boxes_for_texts(boxes, texts, stretches):
+    return share(texts, boxes, stretches)
+
+
+WHAT_IS_WHAT = (
+    Mistake(
+        "boxes and texts exchanged",
+        _boxes_for_texts,
+        "It waits while the first text passes the other boxes, and works once for "
+        "each text.",
+    ),
+    Mistake(
+        "the step without stretches",
+        lambda boxes, texts, stretches: (boxes - 1) / stretches / (texts + boxes - 1),
+        "With shorter turns of waiting, the whole step is shorter, too: its turns are "
+        "those of the texts, and the waiting as it is.",
+    ),
+)
