@@ -63,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _say_once(f"{parser.prog}: {error}", 1, launcher)
         except NobodyThereError as error:
             ignore_signals()  # torchrun's, which follow
-            return _end(str(error), 1, kept, launcher)
+            return _end(_why(str(error), launcher), 1, kept, launcher)
         except Stopped as stopped:
             return _stopped(stopped, kept, launcher)
         except RuntimeError as error:
@@ -75,11 +75,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _stopped(stopped: Stopped, kept: Kept, launcher: Launcher) -> int:
     (name,) = stopped.args
     why = f"stopped by {name}"
-    if launcher.has_ended():
-        why = "stopped, since torchrun has ended"
-    elif launcher.is_there and name == "SIGTERM":
+    if launcher.is_there and name == "SIGTERM":
         why += " (torchrun's, if another process has ended)"
-    return _end(why, ENDED[name], kept, launcher)
+    return _end(_why(why, launcher), ENDED[name], kept, launcher)
+
+
+def _why(seen: str, launcher: Launcher) -> str:
+    """What a process has seen may only follow from its launcher's end."""
+    return "stopped, since torchrun has ended" if launcher.has_ended() else seen
 
 
 @contextlib.contextmanager
