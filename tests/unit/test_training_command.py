@@ -1,5 +1,6 @@
 """The command that trains: what it refuses, what it promises, and how it ends."""
 
+import io
 import os
 import pathlib
 import re
@@ -13,9 +14,10 @@ import torch
 
 from helpers.models.model_file import load_model
 from helpers.notebook.device import choose_device
+from helpers.training import __main__ as command
 from helpers.training import checkpoint
 from helpers.training.__main__ import main
-from helpers.training.launching import Kept, Launcher
+from helpers.training.launching import Kept, Launcher, Stopped
 
 TEXT = "To be, or not to be, that is the question.\n" * 60
 TINY = ["--device", "cpu"]
@@ -58,6 +60,22 @@ def test_a_place_to_save_at_is_tried_before_the_training(tmp_path, text, capsys)
         assert re.search(f"error: --save {message}", found)
     assert pathlib.Path(text).read_text(encoding="utf-8") == TEXT
     assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "text.txt"]
+
+
+@on_linux
+def test_a_device_is_no_place_to_save_at(text, capsys):
+    assert "must be a file, and /dev/null is none" in error_of(
+        capsys, text, "--save", "/dev/null"
+    )
+
+
+def test_a_name_that_cannot_be_printed_ends_no_run(tmp_path, text, monkeypatch):
+    written = io.BytesIO()
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(written, encoding="ascii"))
+    folder = tmp_path / "\xfc"
+    some = [text, *TINY, "--set=steps=3", "--checkpoints", str(folder)]
+    assert main(some) == main(some) == 0
+    assert rb"\xfc" in written.getvalue().partition(b"found ")[2]
 
 
 def test_a_model_that_cannot_be_saved_after_all_names_the_checkpoints(
@@ -209,6 +227,15 @@ def test_a_full_disk_is_told_with_what_is_kept(tmp_path, text, capsys, monkeypat
     assert f"{written[0]} has everything up to step 2" in errors
 
 
+@pytest.mark.parametrize(("name", "status"), [("SIGINT", 130), ("SIGTERM", 143)])
+def test_only_torchruns_signal_is_called_that(capsys, monkeypatch, name, status):
+    monkeypatch.setenv("TORCHELASTIC_RUN_ID", "a run")
+    assert command._stopped(Stopped(name), Kept(None), Launcher()) == status
+    found = capsys.readouterr().err
+    assert found.startswith(f"stopped by {name}")
+    assert ("torchrun's" in found) == (name == "SIGTERM")
+
+
 def test_a_signal_that_meets_a_class_being_made_ends_the_run(text, capsys, monkeypatch):
     def stop(*_, **__):
         try:
@@ -278,6 +305,18 @@ def children(pid):
     return [int(child) for child in path.read_text().split()]
 
 
+def end_without(process, workers):
+    """Kill a launcher; returns what its workers say, which end on their own."""
+    process.kill()
+    try:
+        _, errors = process.communicate(timeout=60)  # the workers' pipes, too
+    except subprocess.TimeoutExpired:
+        for worker in workers:
+            os.kill(worker, signal.SIGKILL)
+        raise
+    return errors
+
+
 def test_a_launcher_is_there_only_where_it_says_so(monkeypatch):
     monkeypatch.delenv("TORCHELASTIC_RUN_ID", raising=False)
     alone = Launcher()
@@ -319,13 +358,7 @@ def test_workers_end_soon_after_their_launcher(tmp_path, text):
     wait_for_a_checkpoint(folder, process)
     workers = children(process.pid)
     assert len(workers) == 2
-    process.kill()
-    try:
-        _, errors = process.communicate(timeout=30)  # the workers' pipes, too
-    except subprocess.TimeoutExpired:
-        for worker in workers:
-            os.kill(worker, signal.SIGKILL)
-        raise
+    errors = end_without(process, workers)
     last = checkpoint.latest(folder)
     line = f"and {last.path} has everything up to step {last.step:,}: the same command"
     assert line in errors
@@ -340,13 +373,7 @@ def test_workers_whose_launcher_is_gone_before_they_meet_end(tmp_path, text):
     while len(workers := children(process.pid)) < 2:
         assert time.monotonic() < end
         time.sleep(0.02)
-    process.kill()
-    try:
-        _, errors = process.communicate(timeout=60)  # the workers' pipes, too
-    except subprocess.TimeoutExpired:
-        for worker in workers:
-            os.kill(worker, signal.SIGKILL)
-        raise
+    errors = end_without(process, workers)
     assert "torchrun has ended, and no checkpoint was written yet" in errors
 
 
