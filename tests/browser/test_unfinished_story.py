@@ -15,6 +15,10 @@ from tests.samples.views import tiny_model
 LABELS = list(story_model.UNFINISHED)
 LAYER, HEAD = story_model.FETCHING
 NAMES = {" ": "space", "\n": "end of story"}
+FITS = """() => {
+    const box = document.querySelector(".unfinished");
+    return box.querySelector("svg").viewBox.baseVal.width <= box.clientWidth;
+}"""
 
 
 @functools.cache
@@ -120,6 +124,7 @@ def test_each_story_gets_the_word_that_it_tells_of(show_views):
 def test_the_arc_ends_at_the_letter_that_gets_most(show_views, width):
     shown = show_views(view())
     shown.page.set_viewport_size({"width": width, "height": 800})
+    shown.page.wait_for_function(FITS, timeout=5_000)  # drawn anew a frame later
     text = "\n" + story_model.UNFINISHED[LABELS[0]]
     row, _ = predicted(text[1:])
     place = int(row.argmax())
