@@ -4,7 +4,7 @@ import dataclasses
 import math
 import numbers
 
-from helpers import validation
+from helpers import published, validation
 
 
 @dataclasses.dataclass(frozen=True)
@@ -144,20 +144,20 @@ def _require_positive(name: str, number: float, *, or_0: bool = False) -> None:
         raise ValueError(f"{name} must be a finite number {least}, got {number!r}")
 
 
-def _llama(
-    layers: int, d_model: int, hidden: int, heads: int, kv_heads: int = 8
-) -> Work:
+def _llama(name: str) -> Work:
     """Blocks with a gated MLP and shared keys, and 2,048 texts of 8,192 tokens."""
-    wide, shared = hidden / d_model, kv_heads / heads
+    sizes = published.sizes(name)
+    wide = sizes["hidden"] / sizes["d_model"]
+    shared = sizes["kv_heads"] / sizes["heads"]
     return Work(
-        layers,
-        d_model,
+        sizes["layers"],
+        sizes["d_model"],
         context_length=8192,
         batch=2048,
-        vocab_size=128_256,
+        vocab_size=int(published.figure("Llama 3 vocabulary")),
         squares=2 + 2 * shared + 3 * wide,
-        heads=heads,
-        kv_heads=kv_heads,
+        heads=sizes["heads"],
+        kv_heads=sizes["kv_heads"],
         kept=6 + 2 * shared + 4 * wide,
     )
 
@@ -167,19 +167,19 @@ def _llama(
 #: takes 400 Gbit/s for each device. Weights and gradients have 16 bits, and the
 #: optimizer keeps three numbers of 32. The latency is assumed.
 H100 = Machine(
-    operations=0.6 * 989e12,
-    bandwidth=50e9,
+    operations=0.6 * published.figure("H100 FLOPs"),
+    bandwidth=published.figure("network card"),
     latency=10e-6,
-    memory=80e9,
+    memory=published.figure("H100 memory"),
     bytes_each=2,
     bytes_kept=12,
 )
 
-#: Sizes from Grattafiori et al. 2024, table 3, and of the smallest Llama 3.2, whose
-#: embedding is its output layer as well: here they are two tables.
+#: Sizes of Llama 3, and of the smallest Llama 3.2, whose embedding is its output layer
+#: as well: here they are two tables.
 MODELS = {
-    "1.5B": _llama(16, 2048, 8192, 32),
-    "8B": _llama(32, 4096, 14_336, 32),
-    "70B": _llama(80, 8192, 28_672, 64),
-    "405B": _llama(126, 16_384, 53_248, 128),
+    "1.5B": _llama("Llama 3.2 1B"),
+    "8B": _llama("Llama 3 8B"),
+    "70B": _llama("Llama 3 70B"),
+    "405B": _llama("Llama 3 405B"),
 }
