@@ -18,6 +18,7 @@ from experiments import many, running, sweeps
 from helpers.models import induction
 from helpers.models.language_model import TransformerLM
 from helpers.text.batches import Documents
+from helpers.text.encoding import encode_for_model
 from helpers.text.repeats import repeats
 from helpers.text.tokenizer import CharTokenizer
 from helpers.training.loop import evaluate, train
@@ -90,7 +91,7 @@ def measured_ids(tokenizer: CharTokenizer, count: int) -> Tensor:
     """The texts (B, 1 + 2n) that scores are taken on."""
     lengths = (MEASURED, MEASURED)
     texts = repeats(count, ALPHABET, lengths, random.Random("measured"))
-    return torch.tensor([tokenizer.encode("\n" + text) for text in texts])
+    return encode_for_model(texts, tokenizer)
 
 
 class Watch:

@@ -52,6 +52,7 @@ def run(size: running.Size) -> dict[str, Any]:
             tokenizer,
             "ROMEO:",
             size.characters,
+            trained_on="windows",
             generator=torch.Generator().manual_seed(configs[1].seed),
         ),
     }

@@ -12,6 +12,7 @@ from helpers.models.language_model import TransformerLM
 from helpers.recorded.story_model import RECIPE, RECORD, save_story_model
 from helpers.text import corpus, probes
 from helpers.text.batches import Documents
+from helpers.text.encoding import encode_for_model
 from helpers.text.little_world import LittleWorld
 from helpers.text.tokenizer import CharTokenizer
 from helpers.training.config import preset
@@ -83,7 +84,7 @@ def cost_of_rounding(
     """
     logits, probabilities = [], []
     for story in stories:
-        ids = torch.tensor([tokenizer.encode("\n" + story[:-1])])
+        ids = encode_for_model(story[:-1], tokenizer)
         with torch.no_grad():
             before, after = trained(ids), rounded(ids)
         logits.append((after - before).abs().flatten())

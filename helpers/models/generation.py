@@ -15,6 +15,7 @@ from helpers import validation
 from helpers.models.decoder import Decoder
 from helpers.models.language_model import require_ids
 from helpers.models.switches import eval_mode
+from helpers.text.encoding import encode_for_model
 from helpers.text.tokenizer import CharTokenizer
 
 
@@ -145,6 +146,8 @@ def generate_text(
     tokenizer: CharTokenizer,
     prompt: str,
     max_new_characters: int,
+    *,
+    trained_on: str = "documents",
     **options: Any,
 ) -> str:
     """Write on from a text.
@@ -155,6 +158,9 @@ def generate_text(
         prompt: the text to start from; where empty, the tokenizer's start character,
             which is then left out of the result.
         max_new_characters: how many characters to add, at least 0.
+        trained_on: "documents" for a model that learned whole texts, each behind the
+            start character, as ``helpers.text.encoding.encode_for_model`` has it;
+            "windows" for one that learned windows of a stream.
         options: those of ``generate``.
 
     Returns:
@@ -173,13 +179,14 @@ def generate_text(
             f"tokenizer must have the model's vocab_size {model.vocab_size}, "
             f"got {tokenizer.vocab_size}"
         )
-    start = prompt or tokenizer.start_character
-    if not start:
+    if not prompt and tokenizer.start_character is None:
         raise ValueError(
             "prompt must hold at least one character, got '' and a tokenizer without "
             "a start character"
         )
-    ids = torch.tensor([tokenizer.encode(start)], dtype=torch.int64)
+    if not prompt:
+        trained_on = "documents"  # the start character alone, also for windows
+    ids = encode_for_model(prompt, tokenizer, trained_on=trained_on)
     new = generate(model, ids, max_new_characters, **options)[0, ids.shape[1] :]
     return prompt + tokenizer.decode(new.tolist())
 

@@ -200,7 +200,7 @@ def positive_share(added: Tensor) -> float:
 
     Source: Elhage et al. 2021, "Detecting Copying Behavior".
     """
-    eigenvalues = torch.linalg.eigvals(added.double())
+    eigenvalues = torch.linalg.eigvals(added.cpu().double())
     return float(eigenvalues.sum().real / eigenvalues.abs().sum())
 
 
@@ -215,7 +215,7 @@ def own_rank(added: Tensor) -> float:
             average over the characters: 1 where it always gets the most, 0.5 by chance.
     """
     own = added.diagonal()[:, None]
-    return float((added < own).sum(dim=1).double().mean() / (len(added) - 1))
+    return float((added < own).sum(dim=1).cpu().double().mean() / (len(added) - 1))
 
 
 def by_hand(vocab_size: int, context_length: int) -> TransformerLM:

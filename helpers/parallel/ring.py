@@ -48,7 +48,8 @@ def ring_attention(
 
     Returns:
         context: (..., T, D_v). It has a gradient, which goes round the ring as well:
-            all processes must call ``backward``.
+            all processes must call ``backward``. It has no second one: asking for that
+            is a RuntimeError.
 
     Raises:
         ValueError: what ``flash_attention`` refuses, or another number of queries than
@@ -94,6 +95,11 @@ class _Ring(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
+        if torch.is_grad_enabled():
+            raise RuntimeError(
+                "ring_attention has no second gradient, and create_graph=True asks "
+                "for one"
+            )
         queries, keys, values, context, logs = ctx.saved_tensors
         wide, scale = logs.dtype, math.sqrt(queries.shape[-1])
         gradient = gradient.to(wide)

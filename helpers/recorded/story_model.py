@@ -17,6 +17,7 @@ from torch import Tensor
 
 from helpers.models.eight_bits import from_eight_bits, to_eight_bits
 from helpers.models.language_model import TransformerLM
+from helpers.text.encoding import encode_for_model
 from helpers.text.little_world import whole_world
 from helpers.text.tokenizer import CharTokenizer
 from helpers.training.config import preset
@@ -87,9 +88,9 @@ def opening() -> dict[str, Any]:
     """
     model, tokenizer = load_story_model()
     layer, head = FETCHING
-    ids = tokenizer.encode("\n" + next(iter(UNFINISHED.values())))
+    ids = encode_for_model(next(iter(UNFINISHED.values())), tokenizer)
     with torch.no_grad():
-        logits, weights = model(torch.tensor([ids]), return_weights=True)
+        logits, weights = model(ids, return_weights=True)
     return {
         "stories": UNFINISHED,
         "head": FETCHING,

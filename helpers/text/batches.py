@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from helpers import validation
+from helpers.text.encoding import require_start_character
 from helpers.text.tokenizer import CharTokenizer
 
 # F.cross_entropy leaves out targets of this value by default.
@@ -197,9 +198,7 @@ class Documents(_Pieces):
             ValueError: a tokenizer without a start character, a character that it
                 doesn't know, or what ``Documents`` refuses.
         """
-        if tokenizer.start_character is None:
-            raise ValueError("tokenizer must have a start character, got None")
-        start_id = tokenizer.encode(tokenizer.start_character)[0]
+        start_id = tokenizer.encode(require_start_character(tokenizer))[0]
         rows = [tokenizer.encode(text) for text in texts]
         return cls(rows, context_length, start_id)
 

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from helpers import validation
+from helpers.text.encoding import encode_for_model, require_start_character
 from helpers.text.little_world import LittleWorld, whole_world
 from helpers.text.ngram import NGramModel
 from helpers.text.tokenizer import CharTokenizer
@@ -123,18 +124,15 @@ def log_probabilities(
     Raises:
         ValueError: a tokenizer without a start character.
     """
-    device, start = next(model.parameters()).device, tokenizer.start_character
-    if start is None:
-        raise ValueError("tokenizer must have a start character, got None")
+    require_start_character(tokenizer)
+    device = next(model.parameters()).device
     rows: dict[int, Tensor] = {}
     by_length = sorted(range(len(stories)), key=lambda i: len(stories[i]))
     for begin in range(0, len(stories), STORIES_AT_A_TIME):
         some = by_length[begin : begin + STORIES_AT_A_TIME]
-        longest = len(stories[some[-1]])
-        texts = [(start + stories[i][:-1]).ljust(longest) for i in some]
-        ids = torch.tensor([tokenizer.encode(text) for text in texts], device=device)
+        ids = encode_for_model([stories[i][:-1] for i in some], tokenizer)
         with torch.no_grad():
-            found = model(ids).double().log_softmax(dim=-1).cpu()
+            found = model(ids.to(device)).cpu().double().log_softmax(dim=-1)
         rows |= {i: one[: len(stories[i])] for i, one in zip(some, found, strict=True)}
     return [rows[i] for i in range(len(stories))]
 

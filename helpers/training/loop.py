@@ -352,8 +352,9 @@ class _Run:
             return
         weights = self.team.weights()
         trained = dict(self.team.module.named_parameters())
-        peaks = [weights[name].detach().abs().max().double() for name in trained]
-        largest = torch.stack(peaks).max().item()  # Python's max would lose a NaN
+        peaks = [weights[name].detach().abs().max().cpu() for name in trained]
+        # Python's max would lose a NaN; of double precision MPS has none.
+        largest = torch.stack([peak.double() for peak in peaks]).max().item()
         self._require_finite("largest weight after the update", largest, self.step)
         randoms = self.team.everyones(checkpoint.random_states(self.device))
         state = self.identity | {

@@ -73,7 +73,7 @@ def _table(widths: list[int], spreads: list[float], rows: list[Tensor]) -> Table
     cells, names = [], []
     for D, spread, scores in zip(widths, spreads, rows, strict=True):
         for name, divisor in (("not divided", 1.0), ("divided by √D", math.sqrt(D))):
-            weights = softmax(scores.double() / divisor)
+            weights = softmax(scores.cpu().double() / divisor)
             entropy = torch.special.entr(weights).sum()
             norm = (torch.diag(weights) - torch.outer(weights, weights)).norm()
             cells.append([spread / divisor, float(entropy), float(norm)])

@@ -134,6 +134,12 @@ def rings_beside_whole(length):
         message_of(lambda given=given: ring.ring_attention(*given))
         for given in (uneven, ungrouped)
     ]
+    once = [torch.zeros(4, 2, requires_grad=True) for _ in range(3)]
+    context = ring.ring_attention(*once)
+    try:
+        torch.autograd.grad(context.sum(), once[0], create_graph=True)
+    except RuntimeError as error:
+        refused.append(str(error))
     return {"rings": found, "in 16 bits": short, "refused": refused}
 
 

@@ -375,18 +375,23 @@ class Letters:
 
 def test_text_is_what_the_ids_say():
     model, prompt = make(), "fade" * 5
-    text = generate_text(model, Letters(), prompt, 12, generator=seeded(), top_k=3)
-    ids = torch.tensor([Letters().encode(prompt)])
-    written = generate(model, ids, 12, generator=seeded(), top_k=3)
-    assert text == Letters().decode(written[0].tolist())
-    assert text.startswith(prompt)
-    assert len(text) == 32
+    for trained_on, start in (("documents", "\n"), ("windows", "")):
+        options = {"top_k": 3, "trained_on": trained_on}
+        text = generate_text(
+            model, Letters(), prompt, 12, generator=seeded(), **options
+        )
+        ids = torch.tensor([Letters().encode(start + prompt)])
+        written = generate(model, ids, 12, generator=seeded(), top_k=3)
+        assert start + text == Letters().decode(written[0].tolist())
+        assert text.startswith(prompt)
+        assert len(text) == 32
 
 
 def test_an_empty_prompt_starts_from_the_start_character_and_leaves_it_out():
-    options = {"temperature": 0}
-    text = generate_text(make(), Letters(), "", 5, **options)
-    assert len(text) == 5
+    for trained_on in ("documents", "windows"):
+        options = {"temperature": 0, "trained_on": trained_on}
+        text = generate_text(make(), Letters(), "", 5, **options)
+        assert len(text) == 5
     assert "\n" + text == generate_text(make(), Letters(), "\n", 5, **options)
     assert generate_text(make(), Letters(), "", 0) == ""
 

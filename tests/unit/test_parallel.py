@@ -169,9 +169,10 @@ def test_all_get_the_weights_of_one():
 @pytest.mark.parametrize("processes", [1, 2, 3])
 def test_a_ring_finds_what_one_process_finds(processes):
     for process in run(in_processes.rings_beside_whole, processes, 12):
-        uneven, ungrouped = process["refused"]
+        uneven, ungrouped, twice = process["refused"]
         assert uneven == "queries and keys must be of the same positions, got 4 and 6"
         assert "must divide H = 4 of queries, got H_kv = 3" in ungrouped
+        assert "no second gradient" in twice
         for kv_heads, found in zip((6, 2, 1) * 2, process["rings"], strict=True):
             require_equal(found["pairs"])
             size = 2 * kv_heads * 12 * (4 + 5) * 8 // processes  # keys and values
