@@ -42,6 +42,7 @@ EXHIBITS = {
         "causal-one-query",
         "restarted-positions",
         "rotated-again",
+        "length-as-position",
         "left-padding",
         "mixed-layouts",
         "six-slopes",
@@ -113,12 +114,12 @@ def anchor(heading):
 
 
 @every_page
-def test_a_wing_holds_its_fifteen_exhibits(page):
+def test_a_wing_holds_its_exhibits(page):
     found = [id_ for id_ in CELLS[page] if id_.startswith("exhibit-")]
     expected = [f"exhibit-{s}-{name}" for s in EXHIBITS[page] for name in PARTS]
     assert found == expected
-    assert len(EXHIBITS[page]) == 15
-    assert re.search(r"\bfifteen mistakes\b", CELLS[page]["title"].source, re.I)
+    count = {15: "fifteen", 16: "sixteen"}[len(EXHIBITS[page])]
+    assert re.search(rf"\b{count} mistakes\b", CELLS[page]["title"].source, re.I)
 
 
 @every_page
@@ -388,8 +389,8 @@ ONE_HEAD, TWO_HEADS = (4, 4, 6), (4, 4, 6, 2)
 LEAKS = {"future changed", "future slopes", "shorter texts", "one token"}
 LEAKS |= {"hidden weights", "large inputs"}
 # For each class with a mistake its exhibit, the cure's class, their arguments, what
-# calls them as the audit does, and whether they know positions; then the lines that
-# must fail, and those that fail too because of the same mistake.
+# calls them as the audit does, whether they know positions, and their window; then the
+# lines that must fail, and those that fail too because of the same mistake.
 LAYERS = {
     "ColumnSoftmax": (
         ("softmax-axis", "Layer", ONE_HEAD),
@@ -463,6 +464,11 @@ LAYERS = {
         {"shorter texts"},
         set(),
     ),
+    "Dropping": (
+        ("length-as-position", "Counting", ONE_HEAD, InPieces, "positions", 3),
+        {"shorter texts"},
+        set(),
+    ),
     "AlwaysDropping": (
         ("dropping-in-eval", "DroppingInTraining", ONE_HEAD, WithoutCache),
         {"eval repeats"},
@@ -475,12 +481,12 @@ LAYERS = {
 def test_the_audit_finds_the_mistake_and_passes_the_cure(wrong, buggy):
     (slug, cured, sizes, *more), must, may = LAYERS[wrong]
     adapter = more[0] if more else lambda layer: layer
-    positions = len(more) > 1
+    options = {"positions": len(more) > 1, "window": more[2] if more[2:] else None}
     names = buggy[PAGE_OF[slug]]
     torch.manual_seed(123)
-    found = checks.audit(adapter(names[wrong](*sizes)), 4, 6, positions=positions)
+    found = checks.audit(adapter(names[wrong](*sizes)), 4, 6, **options)
     assert must <= set(found.failed) <= must | may, found
-    found = checks.audit(adapter(names[cured](*sizes)), 4, 6, positions=positions)
+    found = checks.audit(adapter(names[cured](*sizes)), 4, 6, **options)
     assert found.ok, found
 
 

@@ -120,6 +120,18 @@ def test_a_cache_keeps_what_a_window_can_still_see_and_no_more(positions, option
     assert kept == (12 if sinks and positions == "alibi" else 2 + sinks)
 
 
+@pytest.mark.parametrize("positions", ["learned", "sinusoidal", "rotary", "alibi"])
+def test_a_cache_that_drops_counts_what_it_has_read(positions):
+    """Dropping begins at another length for each window, and goes on to the end."""
+    text = ids(B, 12)
+    for window in range(1, 13):
+        made = model(window=window, positions=positions)
+        cache = made.new_cache()
+        with torch.no_grad():
+            rows = [made(one, cache=cache) for one in text.split(1, dim=1)]
+            assert_close(torch.cat(rows, dim=1), made(text))
+
+
 def test_a_window_as_wide_as_the_text_changes_nothing():
     text = ids(B, 9)
     assert_close(model(window=9)(text), model()(text))
