@@ -19,8 +19,8 @@ UNITS = {
     "MB": 1e6,
     "GB": 1e9,
     "MHz": 1e6,
+    "W": 1.0,
     "TFLOP/s": 1e12,
-    "T": 1e12,
     "million hours": 1e6,
 }
 
@@ -37,7 +37,7 @@ def entries() -> list[dict[str, Any]]:
 
 
 def figure(key: str) -> float:
-    """One figure as a number, in bytes, seconds, hertz, hours or operations.
+    """One figure as a number, in bytes, seconds, hertz, hours, watts or operations.
 
     Args:
         key: the name of an entry with a single value, "H100 bandwidth" for example.

@@ -6,8 +6,8 @@ that waits for another.
 
 Sources: Chowdhery et al. 2022, appendix B (operations for each token); Rajbhandari et
 al. 2020, sections 3 and 7 (bytes for each parameter, and what is sent); Korthikanti et
-al. 2022, section 4 (what a layer keeps, and what recomputation saves); Patarasuk and
-Yuan 2009 (bytes round a ring).
+al. 2022, section 4 (what a layer keeps, sequence parallelism, and what recomputation
+saves); Patarasuk and Yuan 2009 (bytes round a ring).
 """
 
 import dataclasses
@@ -74,6 +74,7 @@ def estimate(
     *,
     at_once: int | None = None,
     recompute: bool = False,
+    sequence_parallel: bool = False,
 ) -> Cost:
     """What a step costs on so many devices.
 
@@ -91,6 +92,9 @@ def estimate(
             device's texts.
         recompute: keep each block's input alone, and compute the rest of the block
             again on the way back.
+        sequence_parallel: with "tensor", divide by positions what lies between the
+            divided layers. Each sum becomes a reduce-scatter and an all-gather, of as
+            many bytes; on the way back, the inputs are gathered once more.
 
     Returns:
         cost: a ``Cost``. A device that has no text or no position left over waits.
@@ -98,10 +102,14 @@ def estimate(
     Raises:
         ValueError: a number of devices or of texts below 1, for "tensor" devices that
             don't divide the heads (those of keys, too), for "ring" more devices than
-            positions, or another way.
+            positions, another way, or sequence_parallel with one of these.
     """
     _require_divisible(work, devices, way, at_once)
-    validation.require_booleans(recompute=recompute)
+    validation.require_booleans(
+        recompute=recompute, sequence_parallel=sequence_parallel
+    )
+    if sequence_parallel and way != "tensor":
+        raise ValueError(f"sequence_parallel needs the way 'tensor', got {way!r}")
     products, attention = work.operations
     if recompute:
         products, attention = products + work.again[0], attention + work.again[1]
@@ -122,13 +130,15 @@ def estimate(
     compute += held * machine.per_number
     sent, waiting = 0.0, 0
     for kind, payload, messages in _sendings(
-        work, machine, devices, way, tokens, parts, recompute
+        work, machine, devices, way, tokens, parts, recompute, sequence_parallel
     ):
         sent += bytes_sent(kind, payload, devices)
         waiting += messages
     sending = sent / machine.bandwidth + waiting * machine.latency
     tokens_at_once = at_once * (tokens // texts)
-    memory = _memory(work, machine, devices, way, tokens_at_once, recompute)
+    memory = _memory(
+        work, machine, devices, way, tokens_at_once, recompute, sequence_parallel
+    )
     return Cost(compute, sending, sent, memory, at_once, recompute)
 
 
@@ -268,6 +278,7 @@ def _sendings(
     tokens: int,
     parts: int,
     recompute: bool,
+    sequence_parallel: bool,
 ) -> Iterator[tuple[str, float, int]]:
     """Kinds of operations, their payload in a step, and messages one after another."""
     others = devices - 1
@@ -285,8 +296,11 @@ def _sendings(
         # After attention and after the MLP, forward and backward; after both tables.
         # Recomputing a block ends before the MLP's sum, which nothing waits for.
         sums = (5 if recompute else 4) * work.layers + 2
-        payload = sums * tokens * work.d_model * machine.bytes_each
-        yield "all_reduce", payload, 2 * others * sums * parts
+        payload = tokens * work.d_model * machine.bytes_each
+        yield "all_reduce", sums * payload, 2 * others * sums * parts
+        if sequence_parallel:  # the inputs of attention and of the MLP, or one of them
+            gathers = (1 if recompute else 2) * work.layers
+            yield "all_gather", gathers * payload, others * gathers * parts
     elif way == "ring":
         # Keys and values meet everybody, forward and backward; their gradients, of 32
         # bits, come home as well. Backward they travel side by side.
@@ -305,6 +319,7 @@ def _memory(
     way: str,
     tokens: int,
     recompute: bool,
+    sequence_parallel: bool,
 ) -> dict[str, float]:
     """Bytes of what a device holds at the end of a forward pass."""
     held = work.numbers / (devices if way in DIVIDE_NUMBERS else 1)
@@ -316,8 +331,11 @@ def _memory(
     logits = 1.0 * work.vocab_size
     if way == "tensor":  # each block's ends and what its norms give stay whole
         kept, logits = 4 + (kept - 4) / devices, logits / devices
+    first = 1.0  # a block's input
+    if sequence_parallel:
+        kept, first = work.kept / devices, 1 / devices
     if recompute:  # each block's input, and all of the one that is computed again
-        kept = 1 + kept / work.layers
+        kept = first + kept / work.layers
     return {
         "weights": (held + gathered) * machine.bytes_each,
         "gradients": held * machine.bytes_each,

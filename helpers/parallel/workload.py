@@ -162,18 +162,43 @@ def _llama(name: str) -> Work:
     )
 
 
-#: One H100 with 80 GB. Of its 989e12 operations a second in bfloat16, products are
-#: assumed to reach 60 %; whole trainings, which also wait, report about 40. The network
-#: takes 400 Gbit/s for each device. Weights and gradients have 16 bits, and the
-#: optimizer keeps three numbers of 32. The latency is assumed.
-H100 = Machine(
-    operations=0.6 * published.figure("H100 FLOPs"),
-    bandwidth=published.figure("network card"),
-    latency=10e-6,
-    memory=published.figure("H100 memory"),
-    bytes_each=2,
-    bytes_kept=12,
-)
+NODE = 8  # H100s that NVLink connects, each with a network card of its own
+WITHIN, BETWEEN = 1e-6, 10e-6  # assumed: seconds until a message arrives
+
+
+def h100(devices: int, *, network: float | None = None) -> Machine:
+    """An H100 in a ring of so many, eight of which are a node.
+
+    Of its peak in 16 bits, products are assumed to reach 60 %. Weights and gradients
+    have 16 bits, and the optimizer keeps three numbers of 32.
+
+    Args:
+        devices: N. Up to eight send over NVLink alone. In a ring of more, one message
+            of eight goes from node to node, and the others over NVLink; both times
+            until one arrives are assumed.
+        network: bytes a second that each device sends where there are several nodes. A
+            node's cards share what leaves it, so that a device sends faster than its
+            own card would. None: what was measured with 256.
+
+    Returns:
+        machine: a ``Machine``.
+
+    Raises:
+        ValueError: less than one device, or a network that isn't above 0.
+    """
+    validation.require_integers(devices=devices)
+    if network is None:
+        network = published.figure("all-gather of 256")
+    alone = devices <= NODE
+    return Machine(
+        operations=0.6 * published.figure("H100 FLOPs"),
+        bandwidth=published.figure("NVLink by NCCL") if alone else network,
+        latency=WITHIN if alone else ((NODE - 1) * WITHIN + BETWEEN) / NODE,
+        memory=published.figure("H100 memory"),
+        bytes_each=2,
+        bytes_kept=12,
+    )
+
 
 #: Sizes of Llama 3, and of the smallest Llama 3.2, whose embedding is its output layer
 #: as well: here they are two tables.

@@ -7,17 +7,19 @@ import pytest
 import torch
 import torch.nn.functional as F
 
+from helpers import published
 from helpers.models.language_model import TransformerLM
 from helpers.models.transformer_block import BlockAttention, TransformerConfig
 from helpers.parallel import executions, processes, traffic
 from helpers.parallel.cost import WAYS, estimate, fitted, quickest, work_of
 from helpers.parallel.traffic import bytes_sent
-from helpers.parallel.workload import H100, MODELS, Machine, Work
+from helpers.parallel.workload import MODELS, Machine, Work, h100
 from helpers.recorded import results
 from tests.samples import in_processes
 
 WORK = Work(layers=3, d_model=64, context_length=32, batch=12, vocab_size=65)
 SLOW = Machine(operations=1e9, bandwidth=1e6, latency=1e-3, memory=1e9)
+H100 = h100(1024)
 
 
 def model(layers=WORK.layers, vocab_size=65, **options):
@@ -176,23 +178,88 @@ def test_blocks_are_started_for_each_part_and_again_where_they_are_computed_agai
 
 
 def test_the_quickest_is_what_fits_and_ends_first():
-    work = MODELS["8B"]
-    found = quickest(work, H100, 1024, "fsdp")
+    work, one_card = MODELS["8B"], h100(1024, network=50e9)
+    found = quickest(work, one_card, 1024, "fsdp")
     assert (found.at_once, found.recompute) == (2, True)
     assert found.all_memory < 80e9
     for at_once in (1, 2):
         for again in (False, True):
-            one = estimate(work, H100, 1024, "fsdp", at_once=at_once, recompute=again)
+            options = {"at_once": at_once, "recompute": again}
+            one = estimate(work, one_card, 1024, "fsdp", **options)
             assert one.most >= found.most or one.all_memory > 80e9
-    roomy = dataclasses.replace(H100, memory=1e15)
+    roomy = dataclasses.replace(one_card, memory=1e15)
     assert not quickest(work, roomy, 1024, "fsdp").recompute
-    # Where all is sent meanwhile, gathering again for each text costs nothing here.
-    assert quickest(work, H100, 64, "fsdp").recompute
-    fast = dataclasses.replace(H100, bandwidth=1e13, latency=0.0)
-    found = quickest(work, fast, 64, "fsdp", meanwhile=True)
-    assert (found.at_once, found.recompute) == (1, False)
+    # Where the network is faster, gathering again for each text takes less time than
+    # computing again; where all is sent meanwhile, it takes none.
+    assert quickest(work, h100(64, network=50e9), 64, "fsdp").recompute
+    for meanwhile in (False, True):
+        found = quickest(work, h100(64), 64, "fsdp", meanwhile=meanwhile)
+        assert (found.at_once, found.recompute) == (1, False)
     assert quickest(work, H100, 1024, "ddp") is None  # 128 GB in any case
     assert quickest(MODELS["1.5B"], H100, 1024, "ddp").at_once == 1  # as quick as 2
+
+
+def test_a_ring_through_nodes_is_as_fast_as_all_their_cards():
+    alone, one_node, two = h100(1), h100(8), h100(16)
+    assert alone == one_node
+    assert (one_node.bandwidth, one_node.latency) == (370e9, 1e-6)
+    assert two.bandwidth == published.figure("all-gather of 256")
+    assert two.latency == pytest.approx((7 * 1e-6 + 10e-6) / 8)
+    assert h100(16, network=50e9).bandwidth == 50e9
+    # More than one card sends, and less than NVLink or all eight cards could.
+    card = published.figure("network card by NCCL")
+    assert card < two.bandwidth < min(8 * card, one_node.bandwidth)
+
+
+def test_estimates_stand_beside_what_was_measured():
+    """Four runs by FSDP that others have published, in tokens a second."""
+    for name in ("Llama 3.1 8B by FSDP on 8", "Llama 3.1 8B by FSDP on 128"):
+        run = published.sizes(name)
+        found = _beside(dataclasses.replace(MODELS["8B"], batch=1), run, False)
+        assert 1.7 < found["most"] / run["tokens_per_second"] < 2
+        # Nor does it fall by more than 3 % from one node to sixteen.
+        assert 1.7 < found["least"] / 5762 < found["least"] / 5605 < 2.1
+    for name, again in (
+        ("MPT 13B by FSDP on 64", False),
+        ("MPT 70B by FSDP on 64", True),
+    ):
+        run = published.sizes(name)
+        sizes = [run[one] for one in ("layers", "d_model", "context_length")]
+        found = _beside(Work(*sizes, batch=1, vocab_size=run["vocab_size"]), run, again)
+        assert found["most"] < run["tokens_per_second"] < found["least"]
+
+
+def _beside(work, run, recompute):
+    """Tokens a second and device, if nothing is sent meanwhile, or if all is."""
+    texts = run["batch_per_GPU"] * run.get("gradient_accumulation", 1)
+    work = dataclasses.replace(work, batch=texts * run["GPUs"])
+    options = {"at_once": run["batch_per_GPU"], "recompute": recompute}
+    found = estimate(work, h100(run["GPUs"]), run["GPUs"], "fsdp", **options)
+    tokens = work.tokens / run["GPUs"]
+    return {"most": tokens / found.most, "least": tokens / found.least}
+
+
+def test_sequence_parallelism_divides_all_that_a_block_keeps():
+    whole = estimate(WORK, SLOW, 1, "tensor")
+    for recompute, gathers in ((False, 2), (True, 1)):
+        options = {"recompute": recompute}
+        usual = estimate(WORK, SLOW, 4, "tensor", **options)
+        found = estimate(WORK, SLOW, 4, "tensor", sequence_parallel=True, **options)
+        if not recompute:
+            kept = whole.memory["activations"]
+            assert found.memory["activations"] == kept / 4
+        assert found.memory["activations"] < usual.memory["activations"]
+        assert found.memory["logits"] == usual.memory["logits"]
+        more = gathers * WORK.layers * WORK.tokens * WORK.d_model * 4
+        assert found.sent - usual.sent == pytest.approx(more * 3 / 4)
+    # Llama 3 8B, a text of 131,072 tokens on eight devices: 41 GB become 7.
+    text = dataclasses.replace(MODELS["8B"], context_length=131_072, batch=1)
+    kept = [
+        estimate(text, h100(8), 8, "tensor", recompute=True, sequence_parallel=also)
+        for also in (False, True)
+    ]
+    kept = [round(one.memory["activations"] / 1e9) for one in kept]
+    assert kept == [41, 7]
 
 
 def test_numbers_are_updated_where_they_are_held():
@@ -343,6 +410,12 @@ def test_the_fitted_machine_is_near_what_it_is_fitted_to():
         (lambda: estimate(MODELS["8B"], H100, 3, "tensor"), "the 32 heads .*, got 3"),
         (lambda: estimate(MODELS["8B"], H100, 16, "tensor"), "8 heads of keys .* 16"),
         (lambda: estimate(WORK, H100, 2, "ddp", recompute="no"), "recompute .*'no'"),
+        (
+            lambda: estimate(WORK, H100, 2, "ring", sequence_parallel=True),
+            "sequence_parallel needs the way 'tensor', got 'ring'",
+        ),
+        (lambda: h100(0), "devices .*0"),
+        (lambda: h100(16, network=0), "bandwidth .* above 0, got 0"),
         (lambda: bytes_sent("send", -1, 2), "payload .* -1"),
         (lambda: bytes_sent("send", 1, 2.5), "processes .* 2.5"),
         (lambda: estimate(WORK, H100, 33, "ring"), "the 32 positions .*, got 33"),

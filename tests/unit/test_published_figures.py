@@ -6,7 +6,7 @@ import re
 import pytest
 
 from helpers import published
-from helpers.parallel.workload import H100, MODELS
+from helpers.parallel.workload import MODELS, h100
 from tests import ROOT
 
 
@@ -73,8 +73,25 @@ def test_figures_of_one_thing_agree():
     assert model["heads"] == 4 * model["kv_heads"]
 
 
+def test_sentences_of_a_thousand_machines_follow_from_the_figures():
+    figure = published.figure
+    run = published.sizes("Llama 3 405B on 16,384")
+    # "on sixteen thousand GPUs at once, for months"
+    assert figure("Llama 3.1 405B hours") / run["GPUs"] / 24 / 30 > 2
+    # "a step has 2²⁴ tokens", and "16 such nodes hold about a sixteenth of the layers"
+    assert run["DP"] * run["batch_per_DP"] * run["context_length"] == 2**24
+    assert (run["TP"], run["PP"], run["DP"]) == (8, 16, 128)
+    # "500 of 700 watts", and "nearly the same on one node as on sixteen"
+    one, sixteen = (published.sizes(f"Llama 3.1 8B by FSDP on {n}") for n in (8, 128))
+    assert one["watts"] == sixteen["watts"] == 500 < figure("H100 power") == 700
+    assert sixteen["tokens_per_second"] > 0.97 * one["tokens_per_second"]
+    # "higher on fewer GPUs", as the count says
+    fewer = published.sizes("Llama 3 405B on 8,192")
+    assert fewer["MFU_percent"] > run["MFU_percent"]
+
+
 def test_the_estimates_take_theirs_from_the_table():
-    assert H100.memory == published.figure("H100 memory")
+    assert h100(8).memory == published.figure("H100 memory")
     for name, work in MODELS.items():
         key = "Llama 3.2 1B" if name == "1.5B" else f"Llama 3 {name}"
         sizes = published.sizes(key)
