@@ -1,4 +1,4 @@
-"""What chapters 2, 4 and 6 say of their examples holds for other inputs and seeds."""
+"""What chapters say of their examples holds for other inputs and seeds."""
 
 import contextlib
 import io
@@ -10,6 +10,10 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from helpers import attention
+from helpers.models.switches import silenced
+from helpers.recorded.story_model import load_story_model
+from helpers.text import corpus, probes
+from helpers.text.little_world import LittleWorld
 from tests.book.test_notebooks import CHAPTERS
 from tools import notebooks
 
@@ -142,3 +146,33 @@ def test_heads_3_and_4_look_back_in_other_stories_too():
     assert everywhere > 50
     hits = chapter["hits"].tolist()
     assert hits == [[0, 0], [0, 0], [everywhere, 0], [0, everywhere]]
+
+
+def test_a_head_may_change_an_answer_that_no_probability_shows():
+    """Chapter 11 on stories that it doesn't read: log-odds tell 2.4 from nothing."""
+    model, tokenizer = load_story_model()
+    stories = corpus.load("little-world", seed=5, held_out_stories=100).held_out
+    grammar = LittleWorld()
+
+    def log_odds():
+        rows = probes.log_probabilities(model, tokenizer, stories)
+        return torch.stack(
+            [
+                row[place].exp()[tokenizer.encode(story[place])[0]].logit()
+                for story, row in zip(stories, rows, strict=True)
+                for place, kind in grammar.read(story)[1].items()
+                if kind == "colour"
+            ]
+        )
+
+    whole, change = log_odds(), {}
+    assert len(whole) > 50
+    for layer, head in ((0, 0), (0, 3), (1, 1), (1, 3)):
+        with silenced(model, layer, head):
+            change[layer, head] = log_odds() - whole
+    without = whole + change[1, 3]
+    assert without.sigmoid().median() > 0.99
+    assert (without > 0).all()
+    assert -3 < change[1, 3].mean() < -1
+    assert change[0, 3].mean() < 2 * change[0, 0].mean() < -4
+    assert change[1, 1].mean() < 3 * change[1, 3].mean()
