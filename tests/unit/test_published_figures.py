@@ -8,6 +8,9 @@ import pytest
 from helpers import published
 from helpers.parallel.workload import MODELS, h100
 from tests import ROOT
+from tools import notebooks
+
+CHAPTERS = sorted((ROOT / "chapters").glob("*.ipynb"))
 
 
 def test_each_figure_says_what_it_is_and_where_and_when_it_was_read():
@@ -28,6 +31,26 @@ def test_each_figure_says_what_it_is_and_where_and_when_it_was_read():
 def test_the_page_of_sources_shows_them_all():
     page = (ROOT / "chapters/sources.md").read_text(encoding="utf-8")
     assert "\n".join(published.table()) in page, "python -m helpers.published prints it"
+
+
+def test_no_chapter_types_a_figure_of_the_table():
+    large = [
+        f"{published.figure(entry['key']):g}".replace("+", "")
+        for entry in published.entries()
+        if not isinstance(entry["value"], dict)
+    ]
+    typed = {re.sub(r"\.?0*e", "e", one) for one in large if "e" in one}
+    # 3.35e12 and 989e12, however they are written
+    typed |= {
+        f"{float(one) / 10**power:g}e{power}" for one in typed for power in (9, 12)
+    }
+    assert {"3.35e12", "989e12", "50e9"} < typed
+    number = re.compile(r"(?<![\w.])\d+(?:\.\d+)?e\d+")
+    for path in CHAPTERS:
+        for cell in notebooks.read(path).cells:
+            if cell.cell_type == "code":
+                found = set(number.findall(cell.source)) & typed
+                assert found == set(), f"{path.stem}, cell {cell.id!r}"
 
 
 def test_a_figure_comes_in_bytes_and_seconds():
