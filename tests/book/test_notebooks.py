@@ -1,5 +1,6 @@
 """The notebooks' files: canonical form, anatomy, links, and the setup cell."""
 
+import ast
 import copy
 import functools
 import itertools
@@ -216,6 +217,36 @@ def test_every_number_of_the_prose_is_printed_by_a_cell():
 def test_a_number_that_no_cell_prints_is_noticed():
     assert unprinted("It is 0.58, or 0.5761.", {"0.5761"}) == []
     assert unprinted("It is 0.57, or 0.5762.", {"0.5761"}) == ["0.57", "0.5762"]
+
+
+def hidden_numbers(source):
+    """What a cell prints of whether a number is small, where it could print it."""
+    found = []
+    for part in ast.walk(ast.parse(source)):
+        if isinstance(part, ast.FormattedValue):
+            value = part.value
+            value = value.elt if isinstance(value, ast.ListComp) else value
+            if isinstance(value, ast.Compare) and isinstance(
+                value.comparators[-1], ast.Constant
+            ):
+                found.append(ast.unparse(value))
+    return found
+
+
+@pytest.mark.parametrize(
+    "name", ["08_char_language_model", "09_transformer_block", "10_training"]
+)
+def test_a_number_is_printed_and_not_whether_it_is_small(name):
+    cells = code(notebooks.read(CHAPTERS / f"{name}.ipynb"))
+    assert {
+        cell.id: found for cell in cells if (found := hidden_numbers(cell.source))
+    } == {}
+
+
+def test_a_hidden_number_is_noticed():
+    assert hidden_numbers('print(f"below: {losses[-1] < 0.4}")') == ["losses[-1] < 0.4"]
+    assert hidden_numbers('print(f"{[r[-1] < 0.2 for r in fast]}")') == ["r[-1] < 0.2"]
+    assert hidden_numbers('print(f"{loss:.2f} {text in other}")') == []
 
 
 def printed_rows():
