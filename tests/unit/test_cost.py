@@ -212,7 +212,7 @@ def test_a_ring_through_nodes_is_as_fast_as_all_their_cards():
 
 
 def test_estimates_stand_beside_what_was_measured():
-    """Four runs by FSDP that others have published, in tokens a second."""
+    """Five runs by FSDP that others have published, in tokens a second."""
     for name in ("Llama 3.1 8B by FSDP on 8", "Llama 3.1 8B by FSDP on 128"):
         run = published.sizes(name)
         found = _beside(dataclasses.replace(MODELS["8B"], batch=1), run, False)
@@ -220,13 +220,17 @@ def test_estimates_stand_beside_what_was_measured():
         # Nor does it fall by more than 3 % from one node to sixteen.
         assert 1.7 < found["least"] / 5762 < found["least"] / 5605 < 2.1
     for name, again in (
+        ("MPT 13B by FSDP on 8", False),
         ("MPT 13B by FSDP on 64", False),
         ("MPT 70B by FSDP on 64", True),
     ):
         run = published.sizes(name)
         sizes = [run[one] for one in ("layers", "d_model", "context_length")]
         found = _beside(Work(*sizes, batch=1, vocab_size=run["vocab_size"]), run, again)
-        assert found["most"] < run["tokens_per_second"] < found["least"]
+        measured = run["tokens_per_second"]
+        assert measured < found["least"]
+        # On one node the count is too fast in any case, as for Llama.
+        assert (measured < found["most"]) == (run["GPUs"] == 8)
 
 
 def _beside(work, run, recompute):

@@ -104,13 +104,28 @@ def test_sentences_of_a_thousand_machines_follow_from_the_figures():
     # "a step has 2²⁴ tokens", and "16 such nodes hold about a sixteenth of the layers"
     assert run["DP"] * run["batch_per_DP"] * run["context_length"] == 2**24
     assert (run["TP"], run["PP"], run["DP"]) == (8, 16, 128)
-    # "500 of 700 watts", and "nearly the same on one node as on sixteen"
+    # "500 of 700 watts", and "nearly the same as on 8"
     one, sixteen = (published.sizes(f"Llama 3.1 8B by FSDP on {n}") for n in (8, 128))
     assert one["watts"] == sixteen["watts"] == 500 < figure("H100 power") == 700
-    assert sixteen["tokens_per_second"] > 0.97 * one["tokens_per_second"]
+    few, many = (published.sizes(f"MPT 13B by FSDP on {n}") for n in (8, 64))
+    for less, more in ((one, sixteen), (few, many)):
+        assert more["tokens_per_second"] > 0.97 * less["tokens_per_second"]
     # "higher on fewer GPUs", as the count says
     fewer = published.sizes("Llama 3 405B on 8,192")
     assert fewer["MFU_percent"] > run["MFU_percent"]
+
+
+def test_training_apart_is_told_with_both_that_it_stands_between():
+    run = published.sizes("DiLoCo")
+    eight, apart, longer = (
+        run[f"perplexity{name}"]
+        for name in ("_averaged_each_step", "", "_of_8_times_the_steps")
+    )
+    assert longer < apart < eight
+    chapter = notebooks.read(ROOT / "chapters/15_many_machines.ipynb")
+    (told,) = (one.source for one in chapter.cells if one.id == "thirty-view-read")
+    assert all(f"{one:.2f}" in told for one in (eight, apart, longer))
+    assert "a second optimizer, with momentum" in told
 
 
 def test_the_estimates_take_theirs_from_the_table():
