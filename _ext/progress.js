@@ -163,6 +163,8 @@
   forget.textContent = "Forget it";
   forget.addEventListener("click", () => {
     write(null);
+    // What is written just before a page is loaded anew may be lost: the new page does it again.
+    history.replaceState({ forget: true }, "");
     location.reload();
   });
   place.append(said, forget);
@@ -200,6 +202,10 @@
 
   // The views of the page are modules, which have all run by then.
   document.addEventListener("DOMContentLoaded", () => {
+    if (history.state?.forget) {
+      write(null);
+      history.replaceState(null, "");
+    }
     document.querySelector(".bd-sidebar-primary")?.append(place);
     nameSteps();
     countSteps(read());

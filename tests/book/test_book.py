@@ -23,6 +23,10 @@ CHAPTERS = [page for page in PAGES if re.search(r"/\d\d_", page)]
 TIME = re.compile(
     r"\*\*Time:\*\* about (\d+) minutes(?:, and (\d+) for the exercises?)?"
 )
+LEFT_OUT = re.compile(r"<(script|style|svg|pre)\b.*?</\1>", re.DOTALL)
+CODE = re.compile(r"<code\b.*?</code>", re.DOTALL)
+INLINE = re.compile(r"</?(?:a|abbr|b|em|i|span|strong|sub|sup)\b[^>]*>")
+WRONG_WAY = re.compile(r"\w“|“(?=[\s,;]|$)")  # opens where a quotation closes
 MADE = ["404", "genindex", "py-modindex", "search"]  # pages that have no source
 
 
@@ -198,6 +202,15 @@ def test_the_mark_has_the_books_colours():
     assert set(re.findall(r"#[0-9A-F]{6}", mark)) == {
         *("#0072B2", "#D55E00", "#009E73", "#CC79A7"),
     }
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_quotation_marks_face_their_quotation(site, page):
+    text = text_of(site, page)
+    text = text[text.index("<article") : text.rindex("</article>")]
+    text = INLINE.sub("", CODE.sub("x", LEFT_OUT.sub("", text)))
+    parts = [html.unescape(one) for one in re.split(r"<[^>]*>", text)]
+    assert [part for part in parts if WRONG_WAY.search(part)] == []
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -63,7 +63,9 @@ def broken(folder):
 
 def _problem(page, tag, address, pages):
     parts = urlsplit(address)
-    if parts.scheme == "data" or (tag == "a" and parts.scheme in ("http", "https")):
+    if tag == "a" and parts.scheme == "http":
+        return "not https, so a file's name that was taken for an address"
+    if parts.scheme == "data" or (tag == "a" and parts.scheme == "https"):
         return ""
     if parts.scheme or parts.netloc:
         return "fetched from elsewhere" if tag != "a" else "no web address"
@@ -89,6 +91,10 @@ def test_every_internal_link_leads_somewhere_and_no_page_needs_another(site):
         ('<a href="other.html#gone">', "no such place"),
         ('<a href="#gone">', "no such place"),
         ('<a href="javascript:run()">', "no web address"),
+        (
+            '<a href="http://README.md">',
+            "not https, so a file's name that was taken for an address",
+        ),
         ('<img src="picture.png">', "no such file"),
         ('<img src="https://example.org/a.png">', "fetched from elsewhere"),
         ('<img srcset="icon.svg 1x, big.svg 2x">', "no such file"),

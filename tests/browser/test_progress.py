@@ -15,9 +15,24 @@ NAME = CHAPTER.rpartition("/")[-1]
 CELLS = notebooks.read(ROOT / f"{CHAPTER}.ipynb").cells
 ANSWERS = len([c for c in CELLS if "hide-output" in c.metadata.get("tags", [])])
 QUIZZES = len([c for c in CELLS if c.id.startswith("quiz-")])
+KEY = "attention-one-step"
 OPEN = ".cell.tag_hide-output > details[open]"
 SHOWN = """(selector) => [...document.querySelectorAll(selector)].filter(
     (one) => one.checkVisibility({ contentVisibilityAuto: true })).length"""
+# A browser tells of an opened answer a little later, in the order in which all opened.
+ALL_TOLD = """() => new Promise((told) => {
+    const last = document.createElement("details");
+    last.addEventListener("toggle", () => told());
+    last.open = true;
+})"""
+# A page that is loaded at once may still read the old; another tab hears of the new
+# when it is stored.
+LISTEN = """(name) => {
+    window.heard = localStorage.getItem(name);
+    addEventListener("storage", ({ key, newValue }) => {
+        if (key === name) window.heard = newValue;
+    });
+}"""
 # The theme has keys of its own, and would complain.
 REFUSED = """for (const name of ["getItem", "setItem", "removeItem"]) {
     const usual = Storage.prototype[name];
@@ -30,8 +45,11 @@ REFUSED = """for (const name of ["getItem", "setItem", "removeItem"]) {
 
 @pytest.fixture
 def chapter(chromium, site):
-    """A chapter on a device that has seen none of it."""
+    """A chapter on a device that has seen none of it, and a tab that hears of it."""
     watched = Watched(chromium, site.as_uri())
+    listener = watched.context.new_page()
+    listener.goto(f"{watched.origin}/_static/logo.svg")
+    listener.evaluate(LISTEN, KEY)
     watched.page.goto(f"{watched.origin}/{CHAPTER}.html")
     yield watched
     # A reload may cut off the one picture that a browser asks for late.
@@ -41,14 +59,21 @@ def chapter(chromium, site):
 
 
 def kept(page):
-    page.wait_for_timeout(100)  # a browser tells of an opened answer a little later
-    text = page.evaluate("localStorage.getItem('attention-one-step')")
+    """What is kept, once it is stored."""
+    page.evaluate(ALL_TOLD)
+    text = page.evaluate("(name) => localStorage.getItem(name)", KEY)
+    wait_until_stored(page, text)
     return None if text is None else json.loads(text)
 
 
 def keep(page, text):
-    page.evaluate("(text) => localStorage.setItem('attention-one-step', text)", text)
-    page.wait_for_timeout(100)  # a page that is loaded at once may still read the old
+    page.evaluate("(pair) => localStorage.setItem(...pair)", [KEY, text])
+    wait_until_stored(page, text)
+
+
+def wait_until_stored(page, text):
+    _, listener, *_ = page.context.pages
+    listener.wait_for_function("(text) => heard === text", arg=text, polling=20)
 
 
 def open_answer(page, number):
@@ -75,10 +100,11 @@ def test_one_switch_opens_all_and_is_remembered(chapter):
     assert button.get_attribute("aria-pressed") == "false"
     button.click()
     expect(page.locator(OPEN)).to_have_count(ANSWERS)
+    assert kept(page)["pages"] == {}  # nothing of it counts as done
     page.reload()
     expect(page.locator(OPEN)).to_have_count(ANSWERS)
     assert button.get_attribute("aria-pressed") == "true"
-    assert kept(page)["pages"] == {}  # nothing of it counts as done
+    assert kept(page)["pages"] == {}
     button.press("Enter")
     expect(page.locator(OPEN)).to_have_count(0)
 
@@ -93,20 +119,25 @@ def test_a_finished_chapter_is_marked_and_forgotten_when_asked(chapter):
         quiz = page.locator('.aos-view[data-module="quiz"]').nth(number)
         quiz.locator("input").nth(number).check()
     mark.wait_for()
+    assert len(kept(page)["pages"][NAME]["done"]) == ANSWERS + QUIZZES
     page.reload()
-    assert page.locator(OPEN).count() == ANSWERS
+    expect(page.locator(OPEN)).to_have_count(ANSWERS)
     for number in range(QUIZZES):
         quiz = page.locator('.aos-view[data-module="quiz"]').nth(number)
         assert quiz.locator("input").nth(number).is_checked()
         assert quiz.locator('[data-value="verdict"]').inner_text()[0] in "✓✗"
-    assert mark.count() == 1
+    expect(mark).to_have_count(1)
     page.goto(f"{chapter.origin}/chapters/02_queries_keys_values.html")
     first = page.locator('.bd-sidebar-primary a[href*="01_dot"]')
-    assert first.locator(".finished").count() == 1
-    with page.expect_navigation():
+    expect(first.locator(".finished")).to_have_count(1)
+    # The browser may take it out of its store only after the page is loaded anew.
+    page.evaluate("Storage.prototype.removeItem = () => null")
+    with page.expect_event("load"):
         page.get_by_role("button", name="Forget it").click()
     assert kept(page) is None
-    assert page.locator(".finished").count() == 0
+    expect(page.locator(".finished")).to_have_count(0)
+    page.reload()
+    assert kept(page) is None
 
 
 def test_on_paper_every_answer_is_seen(chapter):
@@ -118,6 +149,21 @@ def test_on_paper_every_answer_is_seen(chapter):
     page.wait_for_function(seen, arg=f"{folded} pre", timeout=5_000)
     assert page.evaluate(SHOWN, f"{folded} > summary") == 0
     assert readings(page) >= ANSWERS
+
+
+def test_an_answer_opened_for_the_paper_is_there_at_once(chapter):
+    """The paper shows the moment of opening; a fade begins with nothing."""
+    page = chapter.page
+    page.emulate_media(media="print")
+    shown = page.evaluate(
+        """(selector) => {
+            dispatchEvent(new Event("beforeprint"));
+            return [...document.querySelectorAll(selector)].map(
+                (one) => getComputedStyle(one).opacity);
+        }""",
+        f"{OPEN} > summary ~ *",
+    )
+    assert shown == ["1"] * ANSWERS
 
 
 def test_printing_folds_again_what_was_folded(chapter):
@@ -158,8 +204,9 @@ def test_an_answer_opened_while_its_code_was_copied_is_found_again(chapter):
         "(title) => (title.textContent = 'Copied!')"
     )
     open_answer(page, 0)
+    assert len(kept(page)["pages"][NAME]["done"]) == 1
     page.reload()
-    assert page.locator(OPEN).count() == 1
+    expect(page.locator(OPEN)).to_have_count(1)
 
 
 def test_what_another_tab_keeps_or_forgets_is_seen(chapter):
@@ -173,7 +220,7 @@ def test_what_another_tab_keeps_or_forgets_is_seen(chapter):
     page.get_by_role("button", name="Show all answers").click()
     expect(button).to_have_attribute("aria-pressed", "true")
     assert other.locator(OPEN).count() == ANSWERS
-    with page.expect_navigation():
+    with page.expect_event("load"):
         page.get_by_role("button", name="Forget it").click()
     expect(button).to_have_attribute("aria-pressed", "false")
     expect(said).to_be_hidden()
@@ -196,6 +243,7 @@ def test_where_storage_is_refused_nothing_is_said(chapter):
     open_answer(page, 1)
     button = page.get_by_role("button", name="Show all answers")
     for expected in (ANSWERS, 1):
+        page.evaluate(ALL_TOLD)
         button.click()
         assert page.locator(OPEN).count() == expected
     assert page.locator(".progress-kept").is_hidden()
@@ -205,8 +253,10 @@ def test_an_answer_opened_by_hand_counts_while_all_are_open(chapter):
     page = chapter.page
     button = page.get_by_role("button", name="Show all answers")
     button.click()
+    page.evaluate(ALL_TOLD)
     open_answer(page, 3)  # closes it
     assert page.locator(OPEN).count() == ANSWERS - 1
+    page.evaluate(ALL_TOLD)
     open_answer(page, 3)
     expect(page.locator(".progress-kept p")).to_have_text(re.compile("^1 answer of"))
     button.click()

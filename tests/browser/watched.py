@@ -1,6 +1,7 @@
 """A page that the network can't reach, and that notes whatever goes wrong on it."""
 
 import re
+import time
 
 DESKTOP = {"width": 1280, "height": 900}
 
@@ -27,6 +28,13 @@ class Watched:
         self.page.emulate_media(media="screen", color_scheme="light")
         self.page.mouse.move(0, 0)
         self.wrong.clear()
+
+    def wait_for(self, pattern, seconds=30):
+        """Wait until something of that kind was noted."""
+        ends = time.monotonic() + seconds
+        while not re.search(pattern, " ".join(self.wrong)):
+            assert time.monotonic() < ends, f"not noted: {pattern}, only {self.wrong}"
+            self.page.wait_for_timeout(20)  # meanwhile the browser tells more
 
     def close(self):
         """Close the page and all that belongs to it."""
