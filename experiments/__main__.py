@@ -6,6 +6,7 @@ Of those that train many models, only what their records lack.
 import sys
 
 from experiments import (
+    directions,
     heads,
     induction,
     ladder,
@@ -18,7 +19,10 @@ from experiments import (
 from experiments.running import main
 
 parts.main()
-for module in (heads, induction, optimisation, positions, short_contexts, ladder):
+for module in (
+    *(directions, heads, induction, optimisation, positions, short_contexts),
+    ladder,
+):
     name = module.__name__.removeprefix("experiments.")
     many.main(name, module.wanted, module.train_one)
 sys.exit(main(["alignments", "shakespeare"]))

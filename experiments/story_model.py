@@ -1,4 +1,4 @@
-"""The story model, which runs in the page: trained anew, its two files rewritten."""
+"""The story model, which runs in the page: trained anew, its files rewritten."""
 
 import copy
 import json
@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
+from torch import nn
 
 from helpers.models.eight_bits import from_eight_bits, to_eight_bits
 from helpers.models.language_model import TransformerLM
-from helpers.recorded.story_model import RECIPE, RECORD, save_story_model
+from helpers.recorded.story_model import EARLY, RECIPE, RECORD, save_story_model
 from helpers.text import corpus, probes
 from helpers.text.batches import Documents
 from helpers.text.encoding import encode_for_model
@@ -46,8 +47,7 @@ def train_story_model(**changes: Any) -> tuple[TransformerLM, dict[str, Any]]:
     torch.manual_seed(train_config.seed)
     trained = TransformerLM(model_config)
     train(trained, data, train_config, device="cpu")
-    model = copy.deepcopy(trained)
-    model.load_state_dict(from_eight_bits(to_eight_bits(trained.state_dict())))
+    model = in_eight_bits(trained)
     shares = probes.accuracy(world.held_out, probes.model_predictions(model, tokenizer))
     loss = evaluate(model, held_out)
     stories = world.held_out[:COMPARED_STORIES]
@@ -62,6 +62,41 @@ def train_story_model(**changes: Any) -> tuple[TransformerLM, dict[str, Any]]:
         "accuracy": {kind: round(share, 4) for kind, (share, _) in shares.items()},
         "8 bits": {"loss": round(loss - evaluate(trained, held_out), 5) + 0.0, **cost},
     }
+
+
+def train_early() -> tuple[TransformerLM, dict[str, Any]]:
+    """The first steps of the same run, all of its warm-up, and what 8 bits reach then.
+
+    Returns:
+        model: a TransformerLM whose weights are multiples of 8 bits.
+        rows: a dict of the "steps" and of the held-out "loss" in nats per character.
+    """
+    world = corpus.load("little-world", seed=CORPUS_SEED)
+    tokenizer = CharTokenizer(world.alphabet)
+    # The rate of these steps doesn't depend on how many follow.
+    model_config, train_config = preset(RECIPE, tokenizer.vocab_size, steps=EARLY + 1)
+    data, held_out = (
+        Documents.from_texts(part, tokenizer, model_config.context_length)
+        for part in (world.train, world.held_out)
+    )
+    early = TransformerLM(model_config)
+
+    def keep(step: int, model: nn.Module) -> None:
+        if step == EARLY:
+            early.load_state_dict(model.state_dict())
+
+    torch.manual_seed(train_config.seed)
+    trained = TransformerLM(model_config)
+    train(trained, data, train_config, device="cpu", after_step=keep)
+    model = in_eight_bits(early.eval())
+    return model, {"steps": EARLY, "loss": round(evaluate(model, held_out), 5)}
+
+
+def in_eight_bits(model: TransformerLM) -> TransformerLM:
+    """A copy of the model that keeps 8 bits of each weight."""
+    rounded = copy.deepcopy(model)
+    rounded.load_state_dict(from_eight_bits(to_eight_bits(model.state_dict())))
+    return rounded
 
 
 def cost_of_rounding(
@@ -99,15 +134,18 @@ def cost_of_rounding(
 
 
 def main() -> None:
-    """Train the model and rewrite its two files."""
+    """Train the model and rewrite its files."""
+    early_model, early = train_early()
     _, short = train_story_model(**SHORT)
     model, full = train_story_model()
     rows = {
         "command": COMMAND,
         "torch": torch.__version__,
         "short": short,
+        "early": early,
         "full": full,
     }
+    save_story_model(early_model, EARLY)
     save_story_model(model)
     RECORD.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
     print(json.dumps(full))

@@ -7,8 +7,9 @@ from typing import Any
 FOLDER = pathlib.Path(__file__).resolve().parent
 NAMES = ("alignments", "shakespeare")
 OF_RUNS = (
-    *("heads", "induction", "ladder", "learning_in_the_page", "optimisation"),
-    *("parts", "positions", "processes", "short_contexts", "two_core_minute"),
+    *("directions", "heads", "induction", "ladder", "learning_in_the_page"),
+    *("optimisation", "parts", "positions", "processes", "short_contexts"),
+    "two_core_minute",
 )
 
 

@@ -5,6 +5,9 @@ weights are saved next to this file in 8 bits, with the loss and the answers tha
 reach, and with what 8 bits cost: less than 0.00001 nats per character on the held-out
 stories and no answer, although they move a logit by 0.03 on average, and by 0.3 at most
 (over 100 stories; no probability moves by more than 0.015).
+
+Those that the same run had after 100 steps are saved, too: half-trained, a model tells
+of its training what the finished one no longer does.
 """
 
 import json
@@ -24,7 +27,9 @@ from helpers.training.config import preset
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 WEIGHTS, RECORD = FOLDER / "story_model.safetensors", FOLDER / "story_model.json"
+EARLY_WEIGHTS = FOLDER / "story_model_early.safetensors"
 RECIPE = "plain"
+EARLY, LAST = 100, 2_400  # the steps after which weights were saved
 # The head that goes back for the colour: its layer and head, from 0. At each of the 664
 # places of the held-out stories where the colour is to be told again, its largest
 # weight lies on a letter of that word. Without this head 16% of the answers are right;
@@ -39,23 +44,38 @@ UNFINISHED = {
 }
 
 
-def load_story_model() -> tuple[TransformerLM, CharTokenizer]:
+def load_story_model(steps: int = LAST) -> tuple[TransformerLM, CharTokenizer]:
     """The model as recorded: float32 numbers, of which 8 bits each were kept.
+
+    Args:
+        steps: after how many of its training: ``LAST``, or ``EARLY``.
 
     Returns:
         model: a TransformerLM in eval mode, on the CPU.
         tokenizer: its CharTokenizer.
+
+    Raises:
+        ValueError: other steps.
     """
     tokenizer = CharTokenizer(whole_world().alphabet)
     config, _ = preset(RECIPE, tokenizer.vocab_size)
     model = TransformerLM(config)
-    model.load_state_dict(from_eight_bits(safetensors.torch.load_file(WEIGHTS)))
+    weights = safetensors.torch.load_file(_weights_after(steps))
+    model.load_state_dict(from_eight_bits(weights))
     return model.eval(), tokenizer
 
 
-def save_story_model(model: TransformerLM) -> None:
+def save_story_model(model: TransformerLM, steps: int = LAST) -> None:
     """Store a model's weights in 8 bits, in place of those recorded."""
-    safetensors.torch.save_file(to_eight_bits(model.state_dict()), WEIGHTS)
+    path = _weights_after(steps)
+    safetensors.torch.save_file(to_eight_bits(model.state_dict()), path)
+
+
+def _weights_after(steps: int) -> pathlib.Path:
+    files = {EARLY: EARLY_WEIGHTS, LAST: WEIGHTS}
+    if steps not in files:
+        raise ValueError(f"steps must be {EARLY} or {LAST}, got {steps!r}")
+    return files[steps]
 
 
 def page_parts() -> tuple[dict[str, int], dict[str, Tensor], str]:

@@ -22,7 +22,7 @@ export function render({ state, el }) {
   const show = () => {
     const left = turn(angle);
     const matrix = repeated(gradient(left, right, ratio), rounds, state.coefficients);
-    // Seen from the directions of its pieces, the matrix holds its singular values.
+    // Seen from its singular directions, the matrix holds its singular values.
     const within = matmul(transpose(left), matmul(matrix, right));
     const lengths = [within[0][0], within[1][1]];
     picture.replaceChildren(drawing(matrix, left, lengths));
@@ -45,7 +45,7 @@ export function render({ state, el }) {
       }),
       slider({
         name: "angle",
-        label: "Direction of the strong piece",
+        label: "Angle of the strong direction",
         min: 0,
         max: 180 - state.step,
         step: state.step,
@@ -83,7 +83,7 @@ function turn(degrees) {
   ];
 }
 
-/** Two pieces, divided by the root of the sum of their squares. */
+/** Two singular directions, divided by the root of the sum of their squares. */
 function gradient(left, right, ratio) {
   const size = Math.hypot(ratio, 1);
   const strengths = [
@@ -162,13 +162,13 @@ function inWords(matrix, lengths, angle, rounds) {
     ),
   );
   const times = rounds === 1 ? "1 round" : `${rounds} rounds`;
-  const after = rounds === 0 ? "divided by its length" : `after ${times}`;
+  const after = rounds === 0 ? "divided by its norm" : `after ${times}`;
   return [
     ...AXES.map(({ name, line }, i) =>
       h(
         "p",
         { class: "note" },
-        `The ${name} piece (${line}), at ${(angle + 90 * i) % 180}°: `,
+        `The ${name} direction (${line}), at ${(angle + 90 * i) % 180}°: `,
         value(name, fixed(lengths[i])),
       ),
     ),

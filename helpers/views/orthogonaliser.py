@@ -10,7 +10,7 @@ from helpers.views.view import Table, View
 
 COEFFICIENTS = (3.4445, -4.7750, 2.0315)
 MOST_ROUNDS = 5
-READS = 50  # degrees: the direction that the strong piece reads
+READS = 50  # degrees: where the strong direction reads
 STEP = 5  # degrees
 
 
@@ -19,15 +19,15 @@ def orthogonaliser(
 ) -> View:
     """Repeat the polynomial of Muon, and watch an ellipse become round.
 
-    A matrix of two pieces maps the circle of all vectors of length 1 to an ellipse,
-    whose half-axes are as long as its singular values.
+    A matrix of two singular directions maps the circle of all vectors of length 1 to an
+    ellipse, whose half-axes are as long as its singular values.
 
     Args:
-        ratios: how many times as strong as the weak piece the strong one may be, whole
-            numbers of at least 1.
+        ratios: how many times as strong as the weak direction the strong one may be,
+            whole numbers of at least 1.
         ratio: the one to begin with.
-        angle: the direction, in degrees, that the strong piece writes at first; a
-            multiple of 5 from 0 to 175.
+        angle: in degrees, where the strong direction writes at first; a multiple of 5
+            from 0 to 175.
 
     Returns:
         view: a View.
@@ -64,7 +64,7 @@ def orthogonaliser(
             Table(
                 f"Singular values that begin at {ratio} to 1",
                 torch.stack(lengths, dim=1).tolist(),
-                columns=["divided by the length", *map(_after, range(1, 6))],
+                columns=["divided by the norm", *map(_after, range(1, 6))],
                 rows=["strong", "weak"],
                 decimals=2,
             )

@@ -201,5 +201,7 @@ def test_an_unknown_experiment_is_named(function):
 
 
 def test_an_unknown_record_of_runs_is_named():
-    with pytest.raises(ValueError, match=r"name must be one of heads, .*got 'depth'"):
+    with pytest.raises(
+        ValueError, match=r"name must be one of directions, .*got 'depth'"
+    ):
         results.record("depth")

@@ -51,6 +51,26 @@ def test_the_model_reaches_what_is_recorded(loaded):
     assert set(recorded["accuracy"].values()) == {1.0}
 
 
+def test_the_half_trained_model_reaches_what_is_recorded():
+    model, tokenizer = story_model.load_story_model(story_model.EARLY)
+    recorded = story_model.record()["early"]
+    assert recorded["steps"] == story_model.EARLY
+    held_out = corpus.load("little-world").held_out
+    documents = Documents.from_texts(held_out, tokenizer, model.context_length)
+    assert evaluate(model, documents) == pytest.approx(recorded["loss"], abs=2e-4)
+    assert 1.3 < recorded["loss"] < 1.5
+    with pytest.raises(ValueError, match="steps must be 100 or 2400, got 50"):
+        story_model.load_story_model(50)
+
+
+@pytest.mark.slow  # a hundred steps
+def test_the_first_steps_of_the_command_give_what_was_recorded():
+    _, rows = training.train_early()
+    recorded = story_model.record()["early"]
+    assert rows.pop("loss") == pytest.approx(recorded.pop("loss"), abs=5e-3)
+    assert rows == recorded
+
+
 @pytest.mark.slow
 def test_a_short_run_of_the_command_gives_what_was_recorded():
     _, rows = training.train_story_model(**training.SHORT)
@@ -63,19 +83,26 @@ def test_a_short_run_of_the_command_gives_what_was_recorded():
     assert rows == recorded
 
 
-def test_the_command_writes_both_files(loaded, capsys, monkeypatch, tmp_path):
+def test_the_command_writes_its_files(loaded, capsys, monkeypatch, tmp_path):
     model, _ = loaded
-    monkeypatch.setattr(story_model, "WEIGHTS", tmp_path / "weights.safetensors")
+    for name in ("WEIGHTS", "EARLY_WEIGHTS"):
+        monkeypatch.setattr(story_model, name, tmp_path / f"{name}.safetensors")
     for module in (story_model, training):
         monkeypatch.setattr(module, "RECORD", tmp_path / "record.json")
     rows = {"loss": 0.25}
     monkeypatch.setattr(training, "train_story_model", lambda **_: (model, rows))
+    early = copy.deepcopy(model)
+    torch.nn.init.zeros_(early.head.weight)
+    monkeypatch.setattr(training, "train_early", lambda: (early, {"loss": 0.5}))
     training.main()
     assert story_model.record()["full"] == story_model.record()["short"] == rows
+    assert story_model.record()["early"] == {"loss": 0.5}
     assert story_model.record()["command"] == training.COMMAND
     again, _ = story_model.load_story_model()
     for one, other in zip(again.parameters(), model.parameters(), strict=True):
         assert torch.equal(one, other)
+    again, _ = story_model.load_story_model(story_model.EARLY)
+    assert torch.equal(again.head.weight, early.head.weight)
     assert '"loss": 0.25' in capsys.readouterr().out
 
 

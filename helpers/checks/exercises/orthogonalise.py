@@ -241,7 +241,7 @@ EXERCISE = Exercise(
             "a division in every step",
             _rounds_of(lambda x: _round(x / _length(x))),
             "The matrix is divided by its length once, before the first step. Divided "
-            "again, its pieces can't come near 1.",
+            "again, its singular values can't come near 1.",
         ),
         Mistake(
             "a division in every step",
@@ -249,8 +249,8 @@ EXERCISE = Exercise(
                 gradient, steps, lambda x: _round(x / _length(x))
             ),
             "The matrix is divided by its length once, before the loop. Divided in "
-            "every step, its pieces can't come near 1; and with no step it isn't "
-            "divided at all.",
+            "every step, its singular values can't come near 1; and with no step it "
+            "isn't divided at all.",
         ),
         Mistake(
             "powers of single numbers",
