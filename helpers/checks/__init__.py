@@ -1,8 +1,9 @@
 """Checks for the exercises: each names the mistake that a solution behaves like.
 
 ``checks.causal_mask(my_causal_mask)`` prints a verdict and returns it. No check raises
-on what a reader wrote. ``checks.audit(layer, d_in, context_length)`` puts any attention
-layer to the tests of the bug museum.
+on what a reader wrote, and none says other things on a slow machine.
+``checks.audit(layer, d_in, context_length)`` puts any attention layer to the tests of
+the bug museum.
 
 What the check ``causal_mask`` knows, and every word of its verdicts on known mistakes,
 stands in ``exercises/causal_mask.py``; so it is with each. What it says where no known

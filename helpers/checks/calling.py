@@ -1,14 +1,12 @@
-"""Call a reader's function: stop it when it hangs, see what it leaves behind."""
+"""Call a reader's function, and see what it leaves behind."""
 
 import contextlib
 import copy
-import ctypes
 import io
 import linecache
 import operator
 import pathlib
 import sys
-import threading
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
@@ -17,7 +15,10 @@ from typing import Any
 
 import torch
 
-SECONDS = 10.0
+from helpers.checks.limits import within
+
+SECONDS = 10.0  # of the processor, for a reader's call
+HALF = (torch.float16, torch.bfloat16)
 SEED = 20_170_612
 MOST_PRINTED = 1000
 BOOK = str(pathlib.Path(__file__).resolve().parent.parent)
@@ -48,10 +49,6 @@ class Outcome:
     changed: dict[str, str] = field(default_factory=dict)
     shared: tuple[str, ...] = ()
     reseeded: bool = False
-
-
-class _Stopped(BaseException):
-    """Raised inside a thread that takes too long."""
 
 
 class _FirstOfIt(io.TextIOBase):
@@ -85,7 +82,7 @@ def call(
     arguments: dict[str, Any],
     *,
     run: Callable[..., Any],
-    seconds: float = SECONDS,
+    seconds: float | None = None,
 ) -> Outcome:
     """Call a function with copies of its arguments; nothing it does gets out.
 
@@ -93,7 +90,8 @@ def call(
         function: what the reader wrote.
         arguments: a dict of names and values.
         run: ``run(function, *values)`` makes the call and returns what to compare.
-        seconds: how long it may take.
+        seconds: how much processor time it may take; None for the book's own code,
+            which ends.
 
     Returns:
         outcome: an Outcome.
@@ -109,7 +107,7 @@ def call(
         _same_default_dtype(),
     ):
         torch.default_generator.manual_seed(SEED)  # no other device's
-        done = _within(seconds, lambda: run(function, *given.values()))
+        done = within(seconds, lambda: run(function, *given.values()))
         reseeded = torch.initial_seed() != SEED
     if done is None:
         return Outcome(hung=True, printed=printed.text)
@@ -132,34 +130,25 @@ def call(
 
 
 def quick_call(
-    function: Callable[..., Any], arguments: dict[str, Any], *, run: Callable[..., Any]
+    function: Callable[..., Any],
+    arguments: dict[str, Any],
+    *,
+    run: Callable[..., Any],
+    seconds: float | None = None,
 ) -> Outcome:
-    """What a function returns or raises, and no more; for use inside ``guarded``.
+    """What a function returns or raises, and no more; for use inside ``sheltered``.
 
     Arguments as for ``call``.
     """
     torch.default_generator.manual_seed(SEED)
-    try:
-        return Outcome(run(function, *copy.deepcopy(arguments).values()))
-    except _Stopped:
-        raise
-    except BaseException as error:
-        return Outcome(error=error)
+    given = copy.deepcopy(arguments).values()
+    done = within(seconds, lambda: run(function, *given))
+    return Outcome(hung=True) if done is None else Outcome(*done)
 
 
-def guarded(work: Callable[[], Any], seconds: float) -> Any:
-    """Do some work with many calls, of which nothing gets out, as with ``call``.
-
-    Args:
-        work: called without arguments.
-        seconds: how long it may take.
-
-    Returns:
-        result: what the work returns; None where it had to be stopped.
-
-    Raises:
-        BaseException: what the work itself raises.
-    """
+@contextlib.contextmanager
+def sheltered() -> Iterator[None]:
+    """Let nothing out of many quick calls, as nothing gets out of ``call``."""
     gpus = range(torch.cuda.device_count()) if torch.cuda.is_initialized() else []
     with (
         torch.random.fork_rng(devices=gpus),
@@ -167,13 +156,29 @@ def guarded(work: Callable[[], Any], seconds: float) -> Any:
         warnings.catch_warnings(action="ignore"),
         _same_default_dtype(),
     ):
-        done = _within(seconds, work)
-    if done is None:
-        return None
-    value, error = done
-    if error is not None:
-        raise error
-    return value
+        yield
+
+
+@contextlib.contextmanager
+def settled() -> Iterator[None]:
+    """Judge on the CPU, in float32 or float64, and keep no filter of warnings.
+
+    Half precision rounds two right ways to another result. A module that is loaded on
+    the way may add a filter.
+    """
+    with (
+        warnings.catch_warnings(),
+        _same_default_dtype(),
+        torch.device("cpu") if _elsewhere() else contextlib.nullcontext(),
+    ):
+        if torch.get_default_dtype() in HALF:
+            torch.set_default_dtype(torch.float32)
+        yield
+
+
+def _elsewhere() -> bool:
+    """Whether new tensors would be on another device, as they are in this thread."""
+    return torch.get_default_device().type != "cpu"
 
 
 @contextlib.contextmanager
@@ -184,32 +189,6 @@ def _same_default_dtype() -> Iterator[None]:
         yield
     finally:
         torch.set_default_dtype(dtype)
-
-
-def _within(
-    seconds: float, work: Callable[[], Any]
-) -> tuple[Any, BaseException | None] | None:
-    """What the work returned and raised; None if it had to be stopped."""
-    done: list[tuple[Any, BaseException | None]] = []
-
-    def target() -> None:
-        try:
-            done.append((work(), None))
-        except _Stopped:
-            pass
-        except BaseException as error:  # a reader may raise anything, even SystemExit
-            done.append((None, error))
-
-    thread = threading.Thread(target=target, daemon=True)
-    thread.start()
-    thread.join(seconds)
-    if thread.is_alive():
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(
-            ctypes.c_ulong(thread.ident or 0), ctypes.py_object(_Stopped)
-        )
-        thread.join(1)
-        return None
-    return done[0]
 
 
 def _where(error: BaseException | None) -> str:

@@ -108,8 +108,14 @@ def _made(change: Change, case: Case, value: Any) -> Any:
 
 
 def _opposite(yours: Any, right: Any) -> bool:
-    """Whether most numbers have another sign than those at their place."""
-    product = torch.as_tensor(yours) * torch.as_tensor(right)
+    """Whether most numbers have another sign than those at their place.
+
+    Where they have no place in common, no sign of theirs can be a right one.
+    """
+    yours, right = torch.as_tensor(yours), torch.as_tensor(right)
+    if yours.shape != right.shape:
+        return True
+    product = yours * right
     return int((product < 0).sum()) >= int((product > 0).sum())
 
 

@@ -1,13 +1,14 @@
 """What is wrong with a solution: a known mistake, a change that mends it, or signs."""
 
 import dataclasses
+import functools
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from helpers.checks import combining, repairing, signs
-from helpers.checks.calling import Outcome, call, guarded, quick_call
+from helpers.checks.calling import SECONDS, Outcome, call, quick_call, sheltered
 from helpers.checks.cases import Mistake
 from helpers.checks.comparing import Difference, alike
 
@@ -43,9 +44,9 @@ class Diagnosis:
         if known is not None:
             return known
         kept = self._kept(seconds)
-        repair = None if kept else self._repair()
-        if repair is not None:
-            return self._told(repair)
+        changes = () if kept else self._repair()
+        if changes:
+            return self._told(*changes)
         alone = self._of_arguments()
         known = None if alone or self._besides(self.rights) else self._combined()
         if known is not None:
@@ -86,31 +87,29 @@ class Diagnosis:
 
     # --- the code ---------------------------------------------------------------------
 
-    def _repair(self) -> repairing.Repair | None:
+    def _repair(self) -> tuple[str, ...]:
         """What the reader's code would have to say for all results to be right."""
         exercise = self.exercise
 
-        def known(number: int) -> list[Outcome]:
-            return [exercise.outcome(one.function, number) for one in exercise.mistakes]
-
         def tried(changed: Any, number: int) -> Outcome:
+            arguments, seconds = exercise.inputs()[number].arguments, repairing.SECONDS
+            return quick_call(changed, arguments, run=exercise.run, seconds=seconds)
+
+        def counted(attempt: Any, *values: Any) -> int:
+            work = functools.partial(exercise.run, attempt, *values)
+            return repairing.steps(work, repairing.MOST_STEPS)
+
+        def steps(number: int) -> int:
             arguments = exercise.inputs()[number].arguments
-            return quick_call(changed, arguments, run=exercise.run)
+            done = quick_call(self.attempt, arguments, run=counted, seconds=SECONDS)
+            return repairing.MOST_STEPS if done.hung else int(done.value)
 
-        trial = repairing.Trial(tried, self.rights, self.outcomes, known, alike)
-        found: repairing.Repair | None = guarded(
-            lambda: repairing.repair(self.attempt, trial), repairing.SECONDS
-        )
-        return found
+        trial = repairing.Trial(tried, self.rights, self.outcomes, alike, steps)
+        with sheltered():
+            return repairing.repair(self.attempt, trial)
 
-    def _told(self, repair: repairing.Repair) -> Mistake | tuple[str, ...]:
-        """What a verdict says of a repair."""
-        first, *others = repair.changes
-        if repair.mistake is not None:
-            known = self.exercise.mistakes[repair.mistake]
-            return _with(
-                known, f"There is a second mistake: {first}, only one is left."
-            )
+    def _told(self, first: str, *others: str) -> tuple[str, ...]:
+        """What a verdict says of a change, or of two."""
         if others:
             return (f"Two changes make every result right: {first}; {others[0]}.",)
         return (f"Every result would be right {first}.",)

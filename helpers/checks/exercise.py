@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from helpers.checks import verdict
-from helpers.checks.calling import SECONDS, Outcome, call, plain_call
+from helpers.checks.calling import SECONDS, Outcome, call, plain_call, settled
 from helpers.checks.cases import Case, Mistake
 from helpers.checks.comparing import failure_of
 from helpers.checks.diagnosis import Diagnosis
@@ -79,7 +79,7 @@ class Exercise:
 
         Args:
             attempt: the reader's function or class, not called.
-            seconds: how long one call may take.
+            seconds: how much of the processor's time one call may take.
 
         Returns:
             verdict: a Verdict.
@@ -95,11 +95,18 @@ class Exercise:
         if not callable(attempt):
             return verdict.no_function(self.name, attempt)
         title = getattr(attempt, "__name__", self.name)
+        try:
+            with settled():
+                return self._examined(title, attempt, seconds)
+        except Exception as error:  # of the check's own making
+            return verdict.not_judged(self.name, title, error)
+
+    def _examined(self, title: str, attempt: Any, seconds: float) -> verdict.Verdict:
         outcomes: list[Outcome] = []
         for case in self.inputs():
             outcome = call(attempt, case.arguments, run=self.run, seconds=seconds)
             if outcome.hung:
-                return verdict.hung(self.name, title, case, seconds)
+                return verdict.not_finished(self.name, title, case, seconds)
             if not outcomes and is_a_stub(outcome):
                 if forgets_return(attempt, outcome):
                     return verdict.nothing_returned(self.name, title)
@@ -130,18 +137,28 @@ class Exercise:
         key = (function, number, *_defaults())
         if key not in self._known:
             arguments = self.inputs()[number].arguments
-            outcome = call(function, arguments, run=self.run)
-            if outcome.hung:  # by a busy machine: that is nothing to remember
-                return outcome
-            self._known[key] = outcome
+            self._known[key] = call(function, arguments, run=self.run)
         known: Outcome = self._known[key]
         return known
+
+    def _right(self, number: int) -> Outcome:
+        """What must come out on one input.
+
+        Raises:
+            BaseException: the reference's own, which is no fault of the reader's; it is
+                forgotten, so that the next call may succeed.
+        """
+        outcome = self.outcome(self.reference, number)
+        if outcome.error is not None:
+            del self._known[(self.reference, number, *_defaults())]
+            raise outcome.error
+        return outcome
 
     def _judge(
         self, title: str, attempt: Any, outcomes: list[Outcome], seconds: float
     ) -> verdict.Verdict:
         cases = self.inputs()
-        rights = [self.outcome(self.reference, i) for i in range(len(cases))]
+        rights = [self._right(number) for number in range(len(cases))]
         names = list(self.returns)
         failures = {
             number: failure

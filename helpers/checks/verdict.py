@@ -11,6 +11,7 @@ from helpers.checks.calling import Outcome
 from helpers.checks.cases import Case, Mistake
 from helpers.checks.comparing import Difference, describe, sort_of
 from helpers.checks.harm import harm_of
+from helpers.checks.limits import PATIENCE
 from helpers.checks.stubs import is_a_stub
 
 WIDTH = 80
@@ -24,7 +25,8 @@ class Verdict:
     Args:
         exercise: the exercise's name.
         kind: "right", "not attempted", "type", "shape", "dtype", "device",
-            "mistake", "values", "raised", "hung" or "side effect".
+            "mistake", "values", "raised" or "side effect"; or, where nothing can be
+            said of the solution, "not finished" or "not judged".
         text: what the check printed.
         mistake: the name of the known mistake, or None.
         signs: where it is None, what the wrong results have in common, in sentences.
@@ -83,15 +85,29 @@ def nothing_returned(exercise: str, title: str) -> Verdict:
     return _verdict(exercise, "type", lines)
 
 
-def hung(exercise: str, title: str, case: Case, seconds: float) -> Verdict:
-    """The verdict on a function that had to be stopped."""
+def not_finished(exercise: str, title: str, case: Case, seconds: float) -> Verdict:
+    """The verdict on a function that had to be stopped: it may be right, but slow."""
     lines = [
-        f"✗ {title}: stopped after {seconds:g} seconds.",
+        f"○ {title}: stopped before it had finished.",
         f"  Input: {case.name}",
         *_arguments(case),
-        "  Look for a loop that never ends.",
+        f"  A call may take {seconds:g} seconds of the processor's time, and "
+        f"{PATIENCE * seconds:g} by the clock. Look for a loop that never ends. If "
+        f"there is none, grant more: checks.{exercise}({title}, "
+        f"seconds={10 * seconds:g})",
     ]
-    return _verdict(exercise, "hung", lines, case=case.name)
+    return _verdict(exercise, "not finished", lines, case=case.name)
+
+
+def not_judged(exercise: str, title: str, error: BaseException) -> Verdict:
+    """The verdict where the check itself has failed."""
+    lines = [
+        f"○ {title}: not judged, because the check itself has failed.",
+        *_error(error),
+        "  That is a mistake in the book or in what is installed, and none of yours. "
+        "Restart the kernel and try again; if it comes back, please report it.",
+    ]
+    return _verdict(exercise, "not judged", lines)
 
 
 def right(
@@ -231,11 +247,7 @@ def _failure(outcome: Outcome, found: Difference | BaseException) -> list[str]:
     """What came on the failing input, beside what was expected; or the error."""
     if isinstance(found, BaseException):
         where = [f"    in {outcome.where}"] if outcome.where else []
-        kind = type(found).__name__
-        message = " ".join(str(found).split())
-        text = f"{kind}: {message[:MOST_OF_AN_ERROR]}" if message else kind
-        lines = textwrap.wrap(text, WIDTH - 4)
-        return [*(f"    {line}" for line in lines), *where]
+        return [*_error(found), *where]
     part = f" ({found.part})" if found.part else ""
     yours, expected = (
         describe(one, found.index) for one in (found.yours, found.expected)
@@ -244,6 +256,13 @@ def _failure(outcome: Outcome, found: Difference | BaseException) -> list[str]:
     if found.kind == "values" and yours == expected:
         lines += _by_how_much(found)
     return lines
+
+
+def _error(error: BaseException) -> list[str]:
+    """An error's name and what it says, four spaces in."""
+    kind, message = type(error).__name__, " ".join(str(error).split())
+    text = f"{kind}: {message[:MOST_OF_AN_ERROR]}" if message else kind
+    return [f"    {line}" for line in textwrap.wrap(text, WIDTH - 4)]
 
 
 def _by_how_much(found: Difference) -> list[str]:

@@ -1,6 +1,7 @@
 """Chapters as nbconvert's HTML, opened from a file with the network closed."""
 
 import json
+import re
 
 import nbconvert
 import pytest
@@ -31,6 +32,7 @@ def exported(chromium, tmp_path):
 
     yield export
     for watched in opened:
+        watched.wait_for(".*".join([re.escape(BLOCKED)] * len(ASKED_FOR)))
         watched.context.close()
         others = [line for line in watched.wrong if not any(map(line.count, ASKED_FOR))]
         assert others == [BLOCKED] * len(ASKED_FOR)

@@ -94,7 +94,7 @@ def visit(watched, path):
 
 def assert_fits(page, theme):
     """In its theme, a page is nowhere wider than the screen."""
-    page.locator(f'html[data-theme="{theme}"]').wait_for(timeout=5_000)
+    page.locator(f'html[data-theme="{theme}"]').wait_for()
     for width in WIDTHS:
         page.set_viewport_size(DESKTOP | {"width": width})
         overflow = page.evaluate("document.documentElement.scrollWidth - innerWidth")

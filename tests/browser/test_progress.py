@@ -146,7 +146,7 @@ def test_on_paper_every_answer_is_seen(chapter):
     folded = ".cell.tag_hide-output > details"
     # The browser lays a page out for paper in its own time.
     seen = f"(selector) => ({SHOWN})(selector) === {ANSWERS}"
-    page.wait_for_function(seen, arg=f"{folded} pre", timeout=5_000)
+    page.wait_for_function(seen, arg=f"{folded} pre")
     assert page.evaluate(SHOWN, f"{folded} > summary") == 0
     assert readings(page) >= ANSWERS
 

@@ -124,7 +124,7 @@ def test_each_story_gets_the_word_that_it_tells_of(show_views):
 def test_the_arc_ends_at_the_letter_that_gets_most(show_views, width):
     shown = show_views(view())
     shown.page.set_viewport_size({"width": width, "height": 800})
-    shown.page.wait_for_function(FITS, timeout=5_000)  # drawn anew a frame later
+    shown.page.wait_for_function(FITS)  # drawn anew a frame later
     text = "\n" + story_model.UNFINISHED[LABELS[0]]
     row, _ = predicted(text[1:])
     place = int(row.argmax())

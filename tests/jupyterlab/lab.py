@@ -89,10 +89,14 @@ class Opened:
 
     def live_views(self, wanted):
         """The views that live somewhere in it; a busy machine gets its time."""
+        return self.walk_until(wanted, ".aos-view[data-live]")
+
+    def walk_until(self, wanted, selector):
+        """What a selector finds once it is as much as that, or the time is over."""
         deadline = time.monotonic() + LOAD_SECONDS
         found = []
         while len(found) < wanted and time.monotonic() < deadline:
-            found = self.walk(".aos-view[data-live]")
+            found = self.walk(selector)
         return found
 
     def picture(self, name):

@@ -56,10 +56,10 @@ def test_a_notebook_runs_in_jupyterlab(lab, name):
             result = saved(copy, len(codes(stored)))
     opened.picture(path.stem)
     assert result is not None, f"{path.name} didn't run to its end"
-    live = opened.live_views(len(list(notebooks.views_of(result))))
-    shown = opened.walk(".aos-view")
+    wanted = len(list(notebooks.views_of(result)))
+    live, shown = opened.live_views(wanted), opened.walk_until(wanted, ".aos-view")
     opened.close()
-    assert len(live) == len(list(notebooks.views_of(result)))
+    assert len(live) == wanted
     assert sorted(shown) == sorted(live)
     for cell, expected in zip(codes(result), codes(stored), strict=True):
         assert not [o for o in cell.outputs if o.output_type == "error"], cell.id

@@ -126,6 +126,25 @@ def batch_in_pieces(ids, batch_size, context_length, generator):
     return ids[places], ids[places + 1]
 
 
+def batch_with_few_ends(ids, batch_size, context_length, generator):
+    last = len(ids) - context_length - 1
+    starts = (torch.rand(batch_size, 1, generator=generator) * last).round().long()
+    places = starts + torch.arange(context_length)
+    return ids[places], ids[places + 1]
+
+
+def batch_from_the_beginning_mostly(ids, batch_size, context_length, generator):
+    windows = len(ids) - context_length
+    fractions = torch.rand(batch_size, 1, generator=generator) ** 2
+    places = (fractions * windows).long() + torch.arange(context_length)
+    return ids[places], ids[places + 1]
+
+
+def batch_with_a_draw_besides(ids, batch_size, context_length, generator):
+    starts = torch.randint(9, (batch_size, 1))  # left over from a first try
+    return batch_by_indexing(ids, len(starts), context_length, generator)
+
+
 def batch_of_neighbours(ids, batch_size, context_length, generator):
     windows = ids.unfold(0, context_length + 1, 1)
     first = torch.randint(len(windows), (1,), generator=generator)
@@ -168,6 +187,9 @@ WRONG = [
     (batch_in_order, "the same windows at each call"),
     (batch_by_permutation, "starts drawn without replacement"),
     (batch_in_pieces, "windows laid side by side"),
+    (batch_with_few_ends, "starts that don't come equally often"),
+    (batch_from_the_beginning_mostly, "starts that don't come equally often"),
+    (batch_with_a_draw_besides, "a random number from elsewhere"),
     (batch_of_neighbours, "windows one after the other"),
     (batch_of_twins, None),
     (batch_without_an_axis, None),

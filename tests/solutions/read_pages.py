@@ -30,6 +30,12 @@ def by_index_select(store, pages, length):
     return found.flatten(end_dim=1).narrow(0, 0, length)
 
 
+def by_stacking(store, pages, length):
+    """A stack of no rows is an error, but a text has one position at least."""
+    rows = [row for page in pages for row in store[page]]
+    return torch.stack(rows[:length])
+
+
 def leftovers_kept(store, pages, length):
     return torch.cat([store[page] for page in pages])
 
@@ -61,7 +67,10 @@ def one_short(store, pages, length):
     return rows[: max(0, length - 1)]
 
 
-RIGHT = [by_index, by_concatenation, by_places, by_loops, by_index_select]
+RIGHT = [
+    *(by_index, by_concatenation, by_places, by_loops, by_index_select),
+    by_stacking,
+]
 WRONG = [
     (leftovers_kept, "all entries of its pages"),
     (in_sorted_order, "pages in the store's order"),

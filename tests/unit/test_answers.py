@@ -55,7 +55,7 @@ def test_most_verdicts_on_wrong_answers_name_the_mistake(verdicts):
     known = sum(verdict.mistake is not None for verdict in found)
     mended = sum("very result" in "".join(verdict.signs) for verdict in found)
     telling = sum(bool(verdict.mistake or verdict.signs) for verdict in found)
-    # 62, 82 and 89 %; where repairs have a tenth of the CPU time, 62, 77 and 87 %.
-    assert known >= 0.6 * len(WRONG)
-    assert known + mended >= 0.77 * len(WRONG)
-    assert telling >= 0.86 * len(WRONG)
+    # 64, 82 and 89 %, on any machine.
+    assert known >= 0.63 * len(WRONG)
+    assert known + mended >= 0.81 * len(WRONG)
+    assert telling >= 0.88 * len(WRONG)

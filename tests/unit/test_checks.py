@@ -7,6 +7,7 @@ import pydoc
 import statistics
 import subprocess
 import sys
+import threading
 import time
 from decimal import Decimal
 from fractions import Fraction
@@ -16,7 +17,7 @@ import pytest
 import torch
 
 from helpers import checks
-from helpers.checks.calling import Outcome, call, plain_call
+from helpers.checks.calling import call, plain_call
 from helpers.checks.comparing import alike
 from helpers.checks.exercise import Exercise
 from helpers.checks.exercises import NAMES
@@ -275,20 +276,22 @@ def good(T):
 
 
 def test_a_function_that_hangs_is_stopped():
-    calls = []
+    threads = []
 
     def hangs(T):
+        threads.append(threading.current_thread())
         while True:
-            calls.append(T)
             time.sleep(0.001)
 
     verdict = checks.causal_mask(hangs, seconds=0.2)
-    assert verdict.kind == "hung"
-    assert "stopped after 0.2 seconds" in verdict.text
-    time.sleep(0.05)
-    made = len(calls)
-    time.sleep(0.05)
-    assert len(calls) == made, "it still runs"
+    assert verdict.kind == "not finished"
+    text = one_line(verdict)
+    assert "○ hangs: stopped before it had finished." in text
+    assert "0.2 seconds of the processor's time, and 2.4 by the clock" in text
+    assert "checks.causal_mask(hangs, seconds=2)" in text
+    for thread in threads:
+        thread.join(30)  # on a busy machine it hears of its end a little later
+        assert not thread.is_alive(), "it still runs"
 
 
 def test_the_limit_is_ten_seconds(monkeypatch):
@@ -300,7 +303,7 @@ def test_the_limit_is_ten_seconds(monkeypatch):
 
     monkeypatch.setattr("helpers.checks.exercise.call", counted)
     assert checks.causal_mask(good).ok
-    assert set(limits) <= {10.0, None}, "None for what the check knows itself"
+    assert set(limits) <= {10.0, None}, "none for what the check knows itself"
     assert limits.count(10.0) == len(checks.causal_mask.inputs())
 
 
@@ -617,30 +620,12 @@ def test_another_default_dtype_gets_inputs_of_its_own():
     assert "AssertionError" not in "".join(texts)
 
 
-def test_a_known_mistake_that_a_busy_machine_stops_is_asked_again(fresh, monkeypatch):
-    made, exercise = fresh
-    monkeypatch.setattr(
-        "helpers.checks.exercise.call", lambda *_, **__: Outcome(hung=True)
-    )
-    assert exercise.outcome(exercise.reference, 0).hung
-    monkeypatch.undo()
-    assert not exercise.outcome(exercise.reference, 0).hung
-    assert len(made) == 1
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "asked",
-    [
-        "checks.causal_attention.inputs()",
-        "checks.audit(torch.nn.Identity(), 4, 6, seconds=0.001)",
-    ],
-    ids=["causal_attention", "audit"],
-)
-def test_what_pytorch_loads_late_is_loaded_before_the_clock_starts(asked):
+def test_what_pytorch_loads_late_is_loaded_before_an_audits_clock_starts():
     code = (
         "import sys, torch\nfrom helpers import checks\n"
-        f"{asked}\nassert 'torch._dynamo' in sys.modules\n"
+        "checks.audit(torch.nn.Identity(), 4, 6, seconds=0.001)\n"
+        "assert 'torch._dynamo' in sys.modules\n"
         "assert torch._dynamo.decorators"
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT, timeout=120)

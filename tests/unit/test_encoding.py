@@ -1,5 +1,7 @@
 """helpers.text.encoding: a trained model is fed as it was trained, by every way."""
 
+import re
+
 import pytest
 import torch
 import torch.nn.functional as F
@@ -12,6 +14,8 @@ from helpers.text.batches import NOTHING, Documents, Windows
 from helpers.text.encoding import encode_for_model
 from helpers.text.tokenizer import CharTokenizer
 from helpers.training.loop import evaluate
+from tests import ROOT
+from tools import notebooks
 
 TOKENIZER = CharTokenizer("\nabcdef")
 
@@ -149,3 +153,24 @@ def test_a_prompt_is_written_on_from_behind_the_start_character(told):
     prompt = story_model.UNFINISHED["a yellow kite"]
     text = generate_text(model, tokenizer, prompt, 11, temperature=0)
     assert text == prompt + "yellow kite"
+
+
+# A batch of ids made by hand: whoever reads it may have been trained otherwise.
+BY_HAND = re.compile(r"torch\.tensor\(\s*\[\s*[\w.\[\]]*encode\(")
+
+
+def test_no_text_reaches_a_trained_model_by_hand():
+    sources = {
+        path: path.read_text(encoding="utf-8")
+        for folder in ("helpers", "experiments")
+        for path in sorted((ROOT / folder).rglob("*.py"))
+    }
+    for path in sorted((ROOT / "chapters").glob("*.ipynb")):
+        cells = [c.source for c in notebooks.read(path).cells if c.cell_type == "code"]
+        if any("load_story_model" in source for source in cells):
+            sources[path] = "\n".join(cells)
+    assert len(sources) > 150
+    assert [path.name for path, text in sources.items() if BY_HAND.search(text)] == []
+    assert BY_HAND.search(
+        "ids = torch.tensor([tokenizer.encode(s[:50]) for s in some])"
+    )

@@ -352,6 +352,15 @@ def test_no_sign_is_turned_where_the_numbers_have_the_right_one():
     assert besides(CASES, yours, known, RIGHTS, ["weights"]) is None
 
 
+def test_signs_are_turned_in_results_of_another_shape_as_well():
+    """What has no place in common with the right result has no sign to share."""
+    known = changed(lambda x: x.flatten(), RIGHTS)
+    turned = changed(torch.neg, known)
+    assert (
+        besides(CASES, turned, known, RIGHTS, ["weights"]) == "with every sign turned"
+    )
+
+
 # --- with the book's own checks -------------------------------------------------------
 
 

@@ -3,7 +3,6 @@
 import torch
 
 from helpers import attention
-from helpers.checks.calling import wake_meta_device
 from helpers.checks.cases import Case, Mistake
 from helpers.checks.exercise import Exercise
 from helpers.checks.exercises.support import causal_attention_mistakes as mistaken
@@ -16,7 +15,6 @@ from helpers.checks.stubs import attempted
 
 
 def _layer_inputs():
-    wake_meta_device()  # one of the cases moves there
     generator = torch.Generator().manual_seed(5)
 
     def draw(*shape):

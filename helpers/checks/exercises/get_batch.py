@@ -23,7 +23,7 @@ def _texts():
 
     return [
         case("a text of three windows", 3, 3, 100, "places"),
-        case("a text of seven windows", 7, 2, 300, "places"),
+        case("a text of seven windows", 7, 2, 2000, "places"),
         case("a text of fifty windows", 50, 4, 2000, "chance"),
     ]
 
@@ -69,6 +69,17 @@ def _side_by_side(ids, batch_size, context_length, generator):
     pieces = (len(ids) - 1) // context_length
     chosen = torch.randint(pieces, (batch_size,), generator=generator)
     return _cut(ids, chosen * context_length, context_length)
+
+
+def _rounded(ids, batch_size, context_length, generator):
+    last = len(ids) - context_length - 1
+    starts = (torch.rand(batch_size, generator=generator) * last).round().long()
+    return _cut(ids, starts, context_length)
+
+
+def _with_a_draw_besides(ids, batch_size, context_length, generator):
+    torch.rand(1)
+    return _draw(ids, batch_size, context_length, generator)
 
 
 def _unchanging(ids, batch_size, context_length, generator):
@@ -140,6 +151,19 @@ EXERCISE = Exercise(
             lambda ids, batch_size, T, _: _draw(ids, batch_size, T, None),
             "The same seed must give the same batches. Hand the generator on: "
             "torch.randint(..., generator=generator).",
+        ),
+        Mistake(
+            "a random number from elsewhere",
+            _with_a_draw_besides,
+            "The windows come from your generator, but something else is drawn as "
+            "well, from PyTorch's own. Is there a call that isn't given the generator?",
+        ),
+        Mistake(
+            "starts that don't come equally often",
+            _rounded,
+            "Some starts come far more often than others, as they do where fractions "
+            "are rounded: the first and the last then come half as often. "
+            "torch.randint gives all of them the same chance.",
         ),
         Mistake(
             "the same windows at each call",

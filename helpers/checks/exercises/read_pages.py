@@ -19,10 +19,9 @@ def _stores():
         "three pages, out of order": (5, 2, 1, [3, 0, 4], 6),
         "a page of one position": (4, 1, 3, [2, 3, 1], 3),
         "as many positions as features": (6, 3, 3, [4, 1, 5], 7),
-        "a spare page, taken ahead": (6, 2, 2, [5, 2, 0], 3),
+        "two spare pages, taken ahead": (6, 2, 2, [5, 2, 0, 3], 3),
         "one position in a page": (3, 4, 2, [2], 1),
         "a shared page beside another": (8, 4, 5, [0, 6, 3], 10),
-        "nothing was read yet": (2, 3, 2, [1], 0),
         "an entry of zeros": (4, 2, 2, [1, 2], 4),
     }
     stores = {

@@ -23,7 +23,6 @@ class Edit:
         instead: the node that is shown after it; None where something is left out, and
             a text where it says itself what the change is.
         others: the same change at other places.
-        certain: whether it hardly ever helps by chance.
     """
 
     node: ast.AST
@@ -32,7 +31,6 @@ class Edit:
     shown: ast.AST
     instead: ast.AST | str | None
     others: tuple["Edit", ...] = ()
-    certain: bool = False
 
     @property
     def line(self) -> int:

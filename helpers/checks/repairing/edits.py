@@ -7,16 +7,15 @@ number, sign or name; then what is put in.
 import ast
 import dataclasses
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from helpers.checks.repairing import exchanged, left_out, put_in
 from helpers.checks.repairing.edit import Edit, Place, places
 
-CERTAIN = (
-    *(left_out.operations, exchanged.arguments),
-    *(exchanged.comparisons, exchanged.operators),
+LIKE = (
+    *(left_out.operations, exchanged.arguments, exchanged.comparisons),
+    *(exchanged.operators, exchanged.numbers, exchanged.functions),
 )
-LIKE = (exchanged.numbers, exchanged.functions)
 ADDED = (put_in.steps, put_in.lower_exponents, put_in.hiding, put_in.functions)
 
 
@@ -32,8 +31,6 @@ def plain_edits(definition: ast.AST) -> Iterator[Edit]:
         yield from left_out.conditions(place)
     for block in blocks:
         yield from left_out.statements(block)
-    for family in CERTAIN:
-        yield from _certain(family, found)
     for family in LIKE:
         for place in found:
             yield from family(place)
@@ -65,14 +62,6 @@ def added_edits(definition: ast.AST) -> Iterator[Edit]:
     fragments = put_in.fragments(definition)
     for place in found:
         yield from put_in.from_elsewhere(place, own, fragments)
-
-
-def _certain(
-    family: Callable[[Place], Iterator[Edit]], found: list[Place]
-) -> Iterator[Edit]:
-    for place in found:
-        for edit in family(place):
-            yield dataclasses.replace(edit, certain=True)
 
 
 def _blocks(definition: ast.AST) -> list[ast.AST]:

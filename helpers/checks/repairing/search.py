@@ -8,7 +8,6 @@ student's program into feedback.
 """
 
 import itertools
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,8 +20,14 @@ from helpers.checks.repairing import source
 from helpers.checks.repairing.edit import Edit
 from helpers.checks.repairing.edits import added_edits, name_edits, plain_edits
 
-SECONDS = 10.0  # for all of a search, by the clock, before it is stopped
-FOR_ONE = 0.9  # of the processor; two changes at once have as many again
+# How long is searched is counted in steps, not in seconds: a slow machine searches as
+# far as a fast one, which takes about a second for them.
+STEPS = 4_000_000  # for each of the two ways, and for two changes at once
+FOR_EACH = 5_000  # to make a change, beside the steps of the call
+FEWEST = 20  # changes that are tried, however long a call takes
+MOST_STEPS = STEPS // FEWEST  # of a call, beyond which nothing is counted
+SECONDS = 2.0  # of the processor, for a changed call: one that takes so long never ends
+MOST_ENDLESS = 2  # of those, before a search is given up
 MOST_PROMISING = 8
 LESS = 0.95  # of the first result's badness: a change that leaves less helps
 
@@ -35,32 +40,18 @@ class Trial:
         call: ``call(solution, number)`` returns its Outcome on an input.
         rights: what the reference does on each input.
         outcomes: what the reader's solution did.
-        known: ``known(number)`` returns what each known mistake does on an input.
         alike: ``alike(expected, outcome)``, whether two outcomes are the same.
+        steps: ``steps(number)``, how much work the reader's solution is on an input.
     """
 
     call: Callable[[Any, int], Outcome]
     rights: Sequence[Outcome]
     outcomes: Sequence[Outcome]
-    known: Callable[[int], Sequence[Outcome]]
     alike: Callable[[Outcome, Outcome], bool]
+    steps: Callable[[int], int]
 
 
-@dataclass(frozen=True)
-class Repair:
-    """What a solution would have to say.
-
-    Args:
-        changes: words for each.
-        mistake: the number of the known mistake that is left, or None where all is
-            right then.
-    """
-
-    changes: tuple[str, ...]
-    mistake: int | None = None
-
-
-def repair(attempt: Any, trial: Trial) -> Repair | None:
+def repair(attempt: Any, trial: Trial) -> tuple[str, ...]:
     """Find one change of a solution's code, or two, that make all its results right.
 
     Args:
@@ -68,13 +59,10 @@ def repair(attempt: Any, trial: Trial) -> Repair | None:
         trial: how to try another.
 
     Returns:
-        found: a Repair: one change; one that leaves a known mistake; or two. None where
-            there is none of these.
+        changes: words for each; none where no change makes them right.
     """
     code = source.read(attempt)
-    if code is None:
-        return None
-    return _Search(code, trial).run()
+    return () if code is None else _Search(code, trial).run()
 
 
 class _Search:
@@ -84,49 +72,52 @@ class _Search:
         wrong = [one for one in reversed(numbers) if not self._right(one)]
         # The first is the input that most changes are tried on, and no other.
         self._order = [*wrong, *(one for one in numbers if one not in wrong)]
-        self._wrong = wrong
         first = self._order[0]
         self._badness = badness(trial.rights[first], trial.outcomes[first])
         self._promising: list[tuple[float, int, Edit]] = []
-        self._left: Repair | None = None
-        # Two tensors are alike by no chance; two texts or truth values may be.
-        self._many = _has_numbers(trial.rights[first].value)
         # A count can be mended at many places; only one place tells the mistake.
         self._counts = all(_is_count(one.value) for one in trial.rights)
+        self._tries = max(FEWEST, STEPS // (FOR_EACH + trial.steps(first)))
+        self._endless = 0
 
     def _right(self, number: int) -> bool:
         return self._trial.alike(
             self._trial.rights[number], self._trial.outcomes[number]
         )
 
-    def run(self) -> Repair | None:
+    def run(self) -> tuple[str, ...]:
         definition = self._code.definition
         if self._counts:
             return self._only(plain_edits(definition))
         ways = itertools.chain(plain_edits(definition), name_edits(definition))
         for way, promising in ((ways, True), (added_edits(definition), False)):
-            for edit in _for_seconds(way, FOR_ONE / 2):
+            for edit in self._first_of(way):
                 if self._repairs(edit, promising=promising):
-                    return Repair((edit.words(),))
-        return self._twice() or self._left
+                    return (edit.words(),)
+        return self._twice()
 
-    def _only(self, ways: Iterable[Edit]) -> Repair | None:
+    def _first_of(self, ways: Iterable[Edit], parts: int = 1) -> Iterator[Edit]:
+        """As many changes as are tried, or that many parts of them."""
+        for edit in itertools.islice(ways, max(1, self._tries // parts)):
+            if self._endless >= MOST_ENDLESS:
+                return
+            yield edit
+
+    def _only(self, ways: Iterable[Edit]) -> tuple[str, ...]:
         """A change of a count, where there is no other line that mends it as well."""
-        found = [edit for edit in _for_seconds(ways) if self._repairs(edit)]
-        if len({edit.line for edit in found}) != 1:
-            return None
-        return Repair((found[0].words(),))
+        found = [edit for edit in self._first_of(ways) if self._repairs(edit)]
+        return (found[0].words(),) if len({edit.line for edit in found}) == 1 else ()
 
-    def _twice(self) -> Repair | None:
+    def _twice(self) -> tuple[str, ...]:
         """A second change, on top of those that made the first result less wrong."""
         best = sorted(self._promising, key=lambda one: one[:2])[:MOST_PROMISING]
         for *_, first in best:
             words = first.words()
             with first.made():
-                for second in _for_seconds(self._second(first), FOR_ONE / len(best)):
+                for second in self._first_of(self._second(first), len(best)):
                     if self._repairs(second):
-                        return Repair((words, second.words()))
-        return None
+                        return words, second.words()
+        return ()
 
     def _second(self, first: Edit) -> Iterator[Edit]:
         """Changes to make as well: in the same line none that may only undo harm."""
@@ -144,6 +135,7 @@ class _Search:
             return False
         for number in self._order:
             outcome = self._trial.call(changed, number)
+            self._endless += outcome.hung
             right = self._trial.rights[number]
             if self._trial.alike(right, outcome):
                 continue
@@ -151,52 +143,12 @@ class _Search:
                 left = badness(right, outcome)
                 if left < LESS * self._badness:
                     self._promising.append((left, len(self._promising), edit))
-                    # Most changes can lead to mistakes that nobody has made.
-                    if self._many and edit.certain:
-                        self._find_mistake(edit, changed, outcome)
             return False
         return True
-
-    def _find_mistake(self, edit: Edit, changed: Any, outcome: Outcome) -> None:
-        """Note a known mistake that is all that is left after a change."""
-        if self._left is not None:
-            return
-        first, *others = self._order
-        left = [
-            mistake
-            for mistake, known in enumerate(self._trial.known(first))
-            if self._trial.alike(known, outcome)
-        ]
-        for number in others if left else ():
-            outcome = self._trial.call(changed, number)
-            known = self._trial.known(number)
-            left = [one for one in left if self._trial.alike(known[one], outcome)]
-            right = self._trial.alike(self._trial.rights[number], outcome)
-            if number not in self._wrong and not right:
-                return  # that mistake isn't in what the reader wrote
-        if left:
-            self._left = Repair((edit.words(),), left[0])
-
-
-def _for_seconds(items: Iterable[Any], seconds: float = FOR_ONE) -> Iterator[Any]:
-    """The first of the items, as many as there is time for."""
-    until = time.process_time() + seconds
-    for item in items:
-        yield item
-        if time.process_time() > until:
-            return
 
 
 def _is_count(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _has_numbers(value: Any) -> bool:
-    if isinstance(value, (dict, list, tuple)):
-        return any(
-            map(_has_numbers, value.values() if isinstance(value, dict) else value)
-        )
-    return isinstance(value, Tensor) and value.is_floating_point() and value.numel() > 2
 
 
 def badness(right: Outcome, outcome: Outcome) -> float:

@@ -1,12 +1,14 @@
 """What holds of a reader's batches, whatever windows were drawn."""
 
 import itertools
+import math
 
 import torch
 
 from helpers.checks.comparing import sort_of
 from helpers.checks.stubs import attempted
 
+FAR = 23.0  # minus the logarithm of 10⁻¹⁰
 FACTS = {
     "places": (
         "inputs",
@@ -14,6 +16,7 @@ FACTS = {
         "each window in one piece",
         "how much later a target stands",
         "starts",
+        "each start comes equally often",
     ),
     "chance": (
         "inputs",
@@ -21,6 +24,7 @@ FACTS = {
         "a second call draws other windows",
         "the same seed draws the same windows",
         "another seed draws other windows",
+        "another generator is left alone",
         "each row's start",
     ),
 }
@@ -110,7 +114,8 @@ def _places(ids, inputs, targets):
         [[place.get(one) for one in row] for row in part.tolist()]
         for part in (inputs, targets)
     )
-    starts = sorted({row[0] for row in inputs if row[0] is not None})
+    first = [row[0] for row in inputs if row[0] is not None]
+    starts = sorted({*first})
     in_one_piece = all(
         row[0] is not None and row == list(range(row[0], row[0] + len(row)))
         for row in inputs
@@ -125,7 +130,19 @@ def _places(ids, inputs, targets):
         in_one_piece,
         _distances(pairs),
         "the same in every row" if len(starts) == 1 else drawn,
+        _even([first.count(start) for start in starts]),
     )
+
+
+def _even(counts):
+    """Whether so many draws of each start can come from equal chances.
+
+    A right solution that is rejected would be one in 10¹⁰: the chi-squared statistic
+    comes so far above its mean, the degrees of freedom.
+    """
+    freedom, expected = len(counts) - 1, sum(counts) / max(len(counts), 1)
+    off = sum((count - expected) ** 2 / expected for count in counts)
+    return off < freedom + 2 * math.sqrt(FAR * freedom) + 2 * FAR
 
 
 def _distances(pairs):
@@ -140,11 +157,14 @@ def _chance(draw):
         return draw(torch.Generator().manual_seed(seed))[0].tolist()
 
     generator = torch.Generator().manual_seed(1)
+    before = torch.get_rng_state()
     twice = [draw(generator)[0].tolist() for _ in range(2)]
+    alone = torch.equal(before, torch.get_rng_state())
     return (
         twice[0] != twice[1],
         first(2) == first(2),
         first(3) != first(4),
+        alone,
         # The same windows in each call are a mistake of their own.
         _dependence([row[0] for row in twice[0]] if twice[0] != twice[1] else []),
     )

@@ -53,25 +53,22 @@ def _backwards(pages):
 
 
 def _last_rows(rows, length):
-    """The last ones, which are all of them where none should be left."""
     return rows[-length:]
 
 
-def _from_one_page(number, *, stacked):
+def _from_one_page(number):
     """Every position from the page in which a loop has ended."""
 
     def one(store, pages, length):
         size = store.shape[1]
         page = store[pages[number(length, size)]]
-        rows = [page[position % size] for position in range(length)]
-        # A stack of nothing is an error.
-        return torch.stack(rows) if stacked or rows else store[0, :0]
+        return torch.stack([page[position % size] for position in range(length)])
 
     return one
 
 
 def _last_begun(length, size):
-    return max(math.ceil(length / size), 1) - 1
+    return math.ceil(length / size) - 1
 
 
 def _last_listed(length, size):
@@ -93,10 +90,6 @@ def _with_rest(rest, *, last=None):
 _LEFT_BY_ANOTHER = (
     "The last page needn't be full: behind `length` positions stands what another text "
     "has left there."
-)
-_CUT_AT_THE_END = (
-    "What is left over stands at the end of the last page, so cut there, and not at "
-    "the beginning."
 )
 _OLDEST_FIRST = "The oldest page comes first in the list, and in the result."
 
@@ -131,11 +124,7 @@ WHICH_PAGES = (
     ),
     *several(
         "all positions from one page",
-        [
-            _from_one_page(number, stacked=stacked)
-            for number in (_last_begun, _last_listed)
-            for stacked in (True, False)
-        ],
+        [_from_one_page(number) for number in (_last_begun, _last_listed)],
         "A loop over the pages leaves its variable at the last one, and yours reads "
         "all positions there. Position t stands in pages[t // page_size].",
     ),
@@ -203,13 +192,11 @@ WHERE_IT_ENDS = (
         "length % page_size is 0 where the text fills its last page to the end. Then "
         "all of that page belongs to it, and not nothing.",
     ),
-    *several(
+    Mistake(
         "the last positions in place of the first",
-        [
-            _with(cut=lambda rows, length: rows[len(rows) - length :]),
-            _with(cut=_last_rows),
-        ],
-        _CUT_AT_THE_END,
+        _with(cut=_last_rows),
+        "What is left over stands at the end of the last page, so cut there, and not "
+        "at the beginning.",
     ),
     Mistake(
         "an empty result where no entry is left over",
@@ -219,7 +206,7 @@ WHERE_IT_ENDS = (
     ),
     Mistake(
         "one entry too few",
-        _with(cut=lambda rows, length: rows[: max(length - 1, 0)]),
+        _with(cut=lambda rows, length: rows[: length - 1]),
         "rows[:length] has `length` rows already.",
     ),
     Mistake(
