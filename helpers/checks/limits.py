@@ -97,15 +97,34 @@ def _stop(thread: threading.Thread) -> None:
     An import is let alone: cut short, it would leave its module broken for the rest of
     the session.
     """
-    for _ in range(STOPS):
-        if not thread.is_alive():
-            return
-        working = any(frame.f_code is _done.__code__ for frame in _frames(thread))
-        if working and not _is_importing(thread):
-            ctypes.pythonapi.PyThreadState_SetAsyncExc(
-                ctypes.c_ulong(thread.ident or 0), ctypes.py_object(_Stopped)
-            )
-        thread.join(TICK)
+    if not thread.is_alive():
+        return
+    with _unseen():
+        for _ in range(STOPS):
+            working = any(one.f_code is _done.__code__ for one in _frames(thread))
+            if working and not _is_importing(thread):
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                    ctypes.c_ulong(thread.ident or 0), ctypes.py_object(_Stopped)
+                )
+            thread.join(TICK)
+            if not thread.is_alive():
+                return
+
+
+@contextlib.contextmanager
+def _unseen() -> Iterator[None]:
+    """Print no _Stopped that is raised where Python can't hand it on."""
+    hook = sys.unraisablehook
+
+    def printed(told: Any) -> None:
+        if not isinstance(told.exc_value, _Stopped):
+            hook(told)
+
+    sys.unraisablehook = printed
+    try:
+        yield
+    finally:
+        sys.unraisablehook = hook
 
 
 def _own_clock() -> Callable[[], float]:

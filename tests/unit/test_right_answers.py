@@ -3,6 +3,7 @@
 import dataclasses
 import importlib
 import os
+import queue
 import subprocess
 import sys
 import textwrap
@@ -172,6 +173,33 @@ def test_a_call_that_catches_what_stops_it_is_stopped_at_last():
     assert left == [1]
     names = {one.name for one in threading.enumerate()}
     assert not any("target" in name for name in names), "it still runs"
+
+
+def test_a_call_that_ends_before_it_notices_has_ended(monkeypatch):
+    escaped = []
+    monkeypatch.setattr(threading, "excepthook", escaped.append)
+
+    def waits():
+        return queue.SimpleQueue().get(timeout=0.4)
+
+    for _ in range(50):  # so that Python takes its fastest ways
+        limits.within(None, lambda: 1)
+    _, error = limits.within(0.01, waits)
+    assert isinstance(error, queue.Empty)
+    assert not escaped
+
+
+def test_what_stops_a_call_is_not_printed_where_it_can_not_be_raised(capfd):
+    class Cleans:
+        def __del__(self):
+            work(0.3)
+
+    def leaves(T):
+        Cleans()
+        work_for_ever()
+
+    assert call(leaves, {"T": 1}, run=plain_call, seconds=0.1).hung
+    assert "_Stopped" not in capfd.readouterr().err
 
 
 def test_references_and_known_mistakes_have_no_limit(monkeypatch):
