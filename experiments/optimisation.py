@@ -3,16 +3,21 @@
 Every change of the plain recipe is trained from five seeds at five learning rates, and
 at more until the best one has a worse one on either side. Its rate is chosen on
 validation stories, and what is compared is the loss on others.
+
+Beside these, two of the plain recipe: with few stories, which are overfitted; and as
+long as in chapter 9, with the noise of a batch's gradient at several steps.
 """
 
 import functools
 import itertools
 import statistics
 import sys
+from collections.abc import Iterable
 from typing import Any
 
 import torch
-from torch import nn
+import torch.nn.functional as F
+from torch import Tensor, nn
 
 from experiments import many, running
 from experiments.sweeps import RATES, SEEDS
@@ -58,6 +63,10 @@ STEPS = 300
 STORIES = {"validation": 500, "test": 1_000}
 # Overfitting: so many stories to train on, for longer, and how often to look.
 FEW, FEW_RATE, FEW_STEPS, LOOKS = 100, 0.008, 600, 20
+# The gradient's noise in chapter 9's run, and after which steps it is measured on how
+# many stories: the smaller the gradient has become, the more it takes to see it.
+RECIPE_RATE, RECIPE_STEPS, NOISY_BATCH = 0.004, 2_400, 16
+NOISE_AFTER = {12: 2_000, 100: 2_000, 600: 8_000, 2_400: 20_000}
 PARTS_OF_A_RUN = 12  # the training loss is kept as so many means
 
 
@@ -86,6 +95,8 @@ def build(
         "warmup_steps": steps // 6,
         **PARTS.get(change, {}),
     }
+    if "noise" in settings:
+        del options["warmup_steps"]  # as the recipe has it
     size = running.Size(steps=steps, stories=0, variants=0, characters=0)
     model_config, train_config = running.recipe(tokenizer, size, **options)
     torch.manual_seed(settings["seed"])
@@ -110,16 +121,17 @@ def train_one(settings: many.Settings, **stories: int) -> many.Run:
     """Train one model.
 
     Args:
-        settings: a dict of "rate", "seed" and "steps", and either of a "change" or of
-            the number of "stories" to train on.
+        settings: a dict of "rate", "seed" and "steps", and either of a "change", of the
+            number of "stories" to train on, or of the batch whose "noise" is measured.
         stories: how many of the "validation" and of the "test" to measure on.
 
     Returns:
         run: a dict of the "validation" and "test" loss in nats per character, of the
             training loss as a "curve" of means, and of the share of steps in which the
             gradient was "long", which is 1 or more; for few stories, of the training
-            and held-out loss as "curves" instead. Where the loss grew without bound, a
-            "validation" loss of None.
+            and held-out loss as "curves" instead; for noise, of what ``gradient_noise``
+            finds as "looks". Where the loss grew without bound, a "validation" loss of
+            None.
     """
     world, validation = texts(**STORIES | stories)
     tokenizer = CharTokenizer(world.alphabet)
@@ -131,6 +143,8 @@ def train_one(settings: many.Settings, **stories: int) -> many.Run:
     )
     if "stories" in settings:
         return {"curves": curves(model, data, other, config)}
+    if "noise" in settings:
+        return {"looks": looks(model, data, config, settings["noise"])}
     lengths: list[float] = []
 
     def note(step: int, _: nn.Module) -> None:
@@ -168,6 +182,62 @@ def curves(
     return seen
 
 
+def looks(
+    model: TransformerLM, data: Documents, config: TrainConfig, batch_size: int
+) -> list[dict[str, float]]:
+    """Train, and measure the gradient's noise after some steps."""
+    found: list[dict[str, float]] = []
+
+    def look(step: int, _: nn.Module) -> None:
+        if step in NOISE_AFTER:
+            batches = itertools.islice(
+                data.all(batch_size), NOISE_AFTER[step] // batch_size
+            )
+            found.append({"step": step} | gradient_noise(model, batches))
+
+    train(model, data, config, after_step=look, device="cpu", progress=False)
+    return found
+
+
+def gradient_noise(
+    model: nn.Module, batches: Iterable[tuple[Tensor, Tensor]]
+) -> dict[str, float]:
+    """How long the gradient is, and how far that of one batch is off from it.
+
+    Args:
+        model: maps ids (B, T) to logits; its gradients are overwritten.
+        batches: at least two pairs of inputs and targets, each (B, T).
+
+    Returns:
+        noise: a dict of the mean "loss", of the "whole" gradient's norm, and of how far
+            a batch is "off": the root of the mean square distance. Both are estimates
+            that more batches make better, but not larger or smaller: the norm of a mean
+            over few batches would hold their noise.
+
+    Source: McCandlish et al. 2018, section 2.2 and appendix A.1; off² / whole² is
+    B_simple / B.
+    """
+    total, squares, losses = torch.zeros(()), 0.0, []
+    for inputs, targets in batches:
+        model.zero_grad(set_to_none=True)
+        loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten())
+        loss.backward()
+        grads = [p.grad.flatten() for p in model.parameters() if p.grad is not None]
+        gradient = torch.cat(grads).double()
+        total = total + gradient
+        squares += float(gradient @ gradient)
+        losses.append(loss.item())
+    count = len(losses)
+    of_mean = float((total / count).norm()) ** 2
+    variance = (squares - count * of_mean) / (count - 1)
+    found = {"whole": of_mean - variance / count, "off": variance}
+    roots = {name: max(square, 0.0) ** 0.5 for name, square in found.items()}
+    return {
+        "loss": running.rounded(statistics.fmean(losses)),
+        **{name: float(f"{root:.4g}") for name, root in roots.items()},
+    }
+
+
 def gradient_length(model: nn.Module) -> float:
     """Of all parameters' gradients together."""
     grads = [one.grad for one in model.parameters() if one.grad is not None]
@@ -198,8 +268,12 @@ def wanted(record: dict[str, Any]) -> list[many.Settings]:
         {"stories": FEW, "rate": FEW_RATE, "seed": seed, "steps": FEW_STEPS}
         for seed in SEEDS
     ]
+    noise = [
+        {"noise": NOISY_BATCH, "rate": RECIPE_RATE, "seed": seed, "steps": RECIPE_STEPS}
+        for seed in SEEDS
+    ]
     first = [settings for settings in sweeps if settings["change"] == PLAIN]
-    every = first + few + sweeps[len(first) :]
+    every = first + few + noise + sweeps[len(first) :]
     return [
         settings
         for settings in every

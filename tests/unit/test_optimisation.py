@@ -13,6 +13,7 @@ from helpers.recorded.spread import mean_and_interval
 from helpers.recorded.sweeps import at_best_rate, has
 from helpers.text.little_world import LittleWorld
 from helpers.text.tokenizer import CharTokenizer
+from helpers.training.config import preset
 from helpers.training.loop import train
 
 PLAIN = {"change": optimisation.PLAIN, "rate": 0.01, "seed": 1, "steps": 12}
@@ -139,6 +140,46 @@ def test_few_stories_are_learned_by_heart(monkeypatch):
     assert curves["steps"] == [0, 10, 20, 30, 40]
     assert curves["training"][0] == pytest.approx(math.log(35), abs=0.5)
     assert curves["training"][-1] < curves["held_out"][-1] - 0.3
+
+
+def test_noise_is_measured_without_the_noise_of_the_measure():
+    """Logits of nothing but a bias: every gradient is known, and how it scatters."""
+    shares = torch.tensor([0.5, 0.3, 0.2])
+    model = torch.nn.Linear(1, 3)
+    torch.nn.init.zeros_(model.weight)
+    with torch.no_grad():
+        model.bias.copy_(torch.tensor([0.0, 1.0, 2.0]))
+    gradient = model.bias.detach().softmax(0) - shares
+    generator = torch.Generator().manual_seed(0)
+    size, found = 2, []
+    for _ in range(400):
+        targets = torch.multinomial(shares, 3 * size, True, generator=generator)
+        batches = [(torch.zeros(size, 1, 1), one[:, None]) for one in targets.split(2)]
+        found.append(optimisation.gradient_noise(model, batches))
+    whole, off = (
+        statistics.fmean(one[name] ** 2 for one in found) for name in ("whole", "off")
+    )
+    variance = float(1 - shares.square().sum()) / size  # of a mean over two
+    assert off == pytest.approx(variance, rel=0.05)
+    assert whole == pytest.approx(float(gradient.square().sum()), rel=0.1)
+    assert variance / 3 > 0.2 * whole  # what a mean over three batches would add
+
+
+def test_the_noise_of_chapter_9s_own_run_is_measured():
+    tokenizer = CharTokenizer("\nab")
+    settings = {"noise": 16, "rate": 0.004, "seed": 0, "steps": 2_400}
+    _, config = optimisation.build(tokenizer, settings)
+    assert config == preset("plain", tokenizer.vocab_size)[1]
+    assert max(optimisation.NOISE_AFTER) == config.steps
+
+
+def test_noise_is_looked_at_after_the_steps_that_are_named(monkeypatch):
+    monkeypatch.setattr(optimisation, "NOISE_AFTER", {2: 32, 5: 48})
+    settings = {"noise": 16, "rate": 0.004, "seed": 0, "steps": 5}
+    looks = optimisation.train_one(settings, **FEW)["looks"]
+    assert [look["step"] for look in looks] == [2, 5]
+    assert looks[0]["loss"] > looks[1]["loss"] > 3
+    assert all(0 < look["off"] < look["whole"] for look in looks)
 
 
 def test_a_loss_without_bound_is_kept_as_a_run_that_failed(monkeypatch):
@@ -361,3 +402,14 @@ def test_four_times_the_batch_leaves_roughly_a_fifth_of_the_loss_above_the_floor
     )
     assert (round(min(first), 2), round(max(first), 2)) == (0.17, 0.19)
     assert (round(min(second), 2), round(max(second), 2)) == (0.13, 0.34)
+
+
+def test_one_batch_guesses_well_at_first_and_hardly_at_all_at_the_end():
+    looks = [run["looks"] for run in RUNS if "noise" in run]
+    assert len(looks) == 5
+    for of_one in looks:
+        off = [look["off"] / look["whole"] for look in of_one]
+        assert [look["step"] for look in of_one] == [*optimisation.NOISE_AFTER]
+        assert off == sorted(off)
+        assert off[0] < 0.2
+        assert off[-1] > 10
