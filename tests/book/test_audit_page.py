@@ -134,7 +134,9 @@ def test_an_exhibit_with_a_cache_fails_that_line(wrong, behind):
     for name, expected in ((wrong, ("cache",)), (cured, ())):
         torch.manual_seed(123)
         layer = WithoutCache(behind[name](*sizes))
-        found = checks.audit(layer, 4, 6, positions=len(more) > 1, step=step)
+        window = more[2] if more[2:] else None
+        options = {"positions": len(more) > 1, "window": window, "step": step}
+        found = checks.audit(layer, 4, 6, **options)
         assert found.failed == expected
 
 
