@@ -6,8 +6,14 @@ the settings at the bottom; left out, it is taken from those at the top; and a f
 added together. Every side has a learning rate of its own, which the first of its five
 seeds chooses, and all sides read equally many characters. A few and the top are
 trained once more, to the whole length of the recipe.
+
+Muon's rung gives hidden matrices another optimizer and another rate than all else. So
+the settings at the bottom are also trained with AdamW and two rates; and with one, over
+the length of their own recipe, whose rate nobody chose for this loop. These sides
+compute in float32.
 """
 
+import fractions
 import sys
 import time
 from typing import Any
@@ -39,37 +45,46 @@ RUNGS: dict[str, tuple[str, ...]] = {
 }
 #: What is no rung: rates are swept, lengths given, and all sides round alike.
 BESIDE = ("learning_rate", "muon_learning_rate", "steps", "mixed_precision")
+#: With AdamW alone: the rate of hidden matrices, as a share of everything else's.
+SHARES = ("1", "1/2", "1/4", "1/8")
 #: Three that gain beside all others, and the one that makes a step cheaper.
 FEW = ("Muon", "pairs of characters", "rotary positions", "two blocks")
 SIDES = (
     *("bottom", "few", "top"),
     *(f"{way}: {r}" for way in ("alone", "without") for r in RUNGS),
 )
-#: Read in training: about a third of what the top's recipe reads, and all of it.
-CHARACTERS, ALL = 1_024_000, 2_867_200
+#: Read in training: about a third of what the top's recipe reads, all of it, and what
+#: the bottom's reads.
+CHARACTERS, ALL, BOTTOM_ALL = 1_024_000, 2_867_200, 1_536_000
 #: Each side at the shorter length; whether a few are enough, at the whole one, too.
-MEASURED = (*((side, CHARACTERS) for side in SIDES), ("few", ALL), ("top", ALL))
+MEASURED = (
+    *((side, CHARACTERS) for side in SIDES),
+    *(("few", ALL), ("top", ALL)),
+    *((f"AdamW: {share}", CHARACTERS) for share in SHARES),
+    ("AdamW: 1", BOTTOM_ALL),
+)
 WARM_UP = 0.075  # the most steps that warm up, as a share of all
 MUON = 1.7  # Muon's rate, as a multiple of AdamW's
 #: Where each side's sweep begins, which goes on to where its best rate lies inside.
-_LOW, _HIGH = (0.001, 0.002, 0.004), (0.008, 0.016, 0.032)
+_LOW, _MIDDLE = (0.001, 0.002, 0.004), (0.002, 0.004, 0.008)
+_HIGH = (0.008, 0.016, 0.032)
 BEGIN = {
-    **{"bottom": _LOW, "alone": _LOW},
+    **{"bottom": _LOW, "alone": _LOW, "AdamW": _MIDDLE},
     **{"few": _HIGH, "without": _HIGH, "top": _HIGH},
 }
 
 
 def settings_of(side: str) -> dict[str, Any]:
-    """A side's options, without its rate and its length.
+    """A side's options, without its rates and its length.
 
     Args:
-        side: one of ``SIDES``.
+        side: one of ``MEASURED``.
     """
     low, high = (_all_options(name) for name in (BOTTOM, TOP))
     if side == "top":
         return high
     way, _, rung = side.partition(": ")
-    rungs = {"bottom": (), "few": FEW}.get(way, (rung,))
+    rungs = {"bottom": (), "AdamW": (), "few": FEW}.get(way, (rung,))
     base, other = (high, low) if way == "without" else (low, high)
     return base | {name: other[name] for rung in rungs for name in RUNGS[rung]}
 
@@ -105,6 +120,12 @@ def train_one(settings: many.Settings, **changes: Any) -> many.Run:
     options["final_learning_rate"] *= (
         settings["rate"] / PRESETS[BOTTOM]["learning_rate"]
     )
+    way, _, share = settings["side"].partition(": ")
+    if way == "AdamW":
+        options["mixed_precision"] = "off"
+        if share != "1":
+            rate = settings["rate"] * float(fractions.Fraction(share))
+            options["hidden_learning_rate"] = rate
     configs = preset(
         TOP,
         tokenizer.vocab_size,
@@ -136,7 +157,11 @@ def train_one(settings: many.Settings, **changes: Any) -> many.Run:
 
 
 def wanted(record: dict[str, Any]) -> list[many.Settings]:
-    """The runs that a record lacks."""
+    """The runs that a record lacks.
+
+    Beside its best rate, a side is trained from one seed; at the length of the bottom's
+    recipe from all, since there it is the rates that are compared.
+    """
     return [
         one
         for side, characters in MEASURED
@@ -144,7 +169,7 @@ def wanted(record: dict[str, Any]) -> list[many.Settings]:
             record["runs"],
             {"side": side, "characters": characters},
             BEGIN[side.split(":")[0]],
-            beside=sweeps.SEEDS[:1],
+            beside=sweeps.SEEDS if characters == BOTTOM_ALL else sweeps.SEEDS[:1],
         )
     ]
 

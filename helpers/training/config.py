@@ -80,6 +80,8 @@ class TrainConfig:
         optimizer: "adamw", or "muon" for the matrices of the hidden layers and AdamW
             for everything else.
         muon_learning_rate: Muon's highest rate; it rises and falls as AdamW's does.
+        hidden_learning_rate: with "adamw", the highest rate for the matrices that Muon
+            would take; None gives them ``learning_rate``, as everything else.
         weight_decay: for matrices and embeddings; none for biases and norms.
         betas: AdamW's decay rates of the two running means.
         gradient_clip: the longest that the gradient of all parameters may be, or None.
@@ -106,6 +108,7 @@ class TrainConfig:
     final_learning_rate: float = 0.0
     optimizer: str = "adamw"
     muon_learning_rate: float = 0.02
+    hidden_learning_rate: float | None = None
     weight_decay: float = 0.01
     betas: tuple[float, float] = (0.9, 0.99)
     gradient_clip: float | None = 1.0
@@ -146,8 +149,14 @@ class TrainConfig:
     def _require_numbers(self) -> None:
         for name in ("learning_rate", "muon_learning_rate"):
             _require_number(name, getattr(self, name), above=0)
-        if self.gradient_clip is not None:
-            _require_number("gradient_clip", self.gradient_clip, above=0)
+        for name in ("hidden_learning_rate", "gradient_clip"):
+            if getattr(self, name) is not None:
+                _require_number(name, getattr(self, name), above=0)
+        if self.optimizer == "muon" and self.hidden_learning_rate is not None:
+            raise ValueError(
+                "hidden_learning_rate must be None with optimizer 'muon', whose rate "
+                f"is muon_learning_rate, got {self.hidden_learning_rate!r}"
+            )
         _require_number("weight_decay", self.weight_decay)
         _require_number("final_learning_rate", self.final_learning_rate)
         if not isinstance(self.betas, tuple) or len(self.betas) != 2:

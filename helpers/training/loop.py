@@ -24,7 +24,11 @@ from helpers.parallel.shards import whole
 from helpers.text.batches import Documents, Windows
 from helpers.training import checkpoint
 from helpers.training.config import TrainConfig
-from helpers.training.optimizers import learning_rate_at, make_optimizers
+from helpers.training.optimizers import (
+    hidden_learning_rate,
+    learning_rate_at,
+    make_optimizers,
+)
 from helpers.training.team import (
     Team,
     difference,
@@ -320,7 +324,7 @@ class _Run:
     def _set_learning_rates(self) -> None:
         rate = learning_rate_at(self.config, self.step + 1)
         share = rate / self.config.learning_rate
-        rates = (rate, self.config.muon_learning_rate * share)
+        rates = (rate, hidden_learning_rate(self.config) * share)
         for optimizer, rate in zip(self.optimizers, rates, strict=False):
             for group in optimizer.param_groups:
                 group["lr"] = rate

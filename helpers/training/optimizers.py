@@ -1,5 +1,6 @@
 """The learning rate at a step, and the optimizers of a model's parameters."""
 
+import functools
 import math
 
 import torch
@@ -34,26 +35,30 @@ def learning_rate_at(config: TrainConfig, step: int) -> float:
 def make_optimizers(
     model: nn.Module, config: TrainConfig
 ) -> list[torch.optim.Optimizer]:
-    """The optimizers of a model's parameters, one for AdamW alone, two with Muon.
+    """The optimizers of a model's parameters: two where hidden matrices have their own.
 
-    Muon takes the matrices of all ``nn.Linear`` layers but the output layer: the last
-    one, where it is as wide as ``model.vocab_size``, and any matrix that an embedding
-    shares. Those, embeddings, biases and norms are AdamW's.
+    Muon, or AdamW at ``hidden_learning_rate``, takes the matrices of all ``nn.Linear``
+    layers but the output layer: the last one, where it is as wide as
+    ``model.vocab_size``, and any matrix that an embedding shares. Those, embeddings,
+    biases and norms are of the first optimizer, AdamW.
 
     Args:
-        model: an ``nn.Module``; for Muon it has a ``vocab_size``.
+        model: an ``nn.Module``; where hidden matrices have an optimizer of their own,
+            it has a ``vocab_size``.
         config: a ``TrainConfig``.
 
     Returns:
-        optimizers: a list of ``torch.optim`` optimizers.
+        optimizers: a list of one or two ``torch.optim`` optimizers.
 
     Raises:
-        ValueError: Muon for a model without ``vocab_size``, or without any such matrix.
+        ValueError: hidden matrices have an optimizer of their own, and the model has no
+            ``vocab_size``, or no such matrix.
     """
     trained = [p for p in model.parameters() if p.requires_grad]
     if not trained:
         raise ValueError("model must have parameters to train, got none")
-    hidden = _hidden_matrices(model) if config.optimizer == "muon" else []
+    apart = config.optimizer == "muon" or config.hidden_learning_rate is not None
+    hidden = _hidden_matrices(model) if apart else []
     chosen = {id(p) for p in hidden}
     rest = [p for p in trained if id(p) not in chosen]
     decay = config.weight_decay
@@ -62,21 +67,30 @@ def make_optimizers(
         {"params": [p for p in rest if p.dim() < 2], "weight_decay": 0.0},
     ]
     fused = trained[0].device.type in ("cpu", "cuda")
-    adamw = torch.optim.AdamW(
-        groups, lr=config.learning_rate, betas=config.betas, fused=fused
-    )
-    if config.optimizer == "adamw":
-        return [adamw]
-    rate = config.muon_learning_rate
-    return [adamw, Muon(hidden, lr=rate, weight_decay=decay)]
+    adamw = functools.partial(torch.optim.AdamW, betas=config.betas, fused=fused)
+    first = adamw(groups, lr=config.learning_rate)
+    if not apart:
+        return [first]
+    rate = hidden_learning_rate(config)
+    if config.optimizer == "muon":
+        return [first, Muon(hidden, lr=rate, weight_decay=decay)]
+    return [first, adamw(hidden, lr=rate, weight_decay=decay)]
+
+
+def hidden_learning_rate(config: TrainConfig) -> float:
+    """The highest rate of the hidden layers' matrices."""
+    if config.optimizer == "muon":
+        return config.muon_learning_rate
+    return config.hidden_learning_rate or config.learning_rate
 
 
 def _hidden_matrices(model: nn.Module) -> list[torch.Tensor]:
-    """What Muon takes."""
+    """What has an optimizer of its own."""
     vocab_size = getattr(model, "vocab_size", None)
     if vocab_size is None:
         raise ValueError(
-            "optimizer 'muon' needs model.vocab_size, which tells the output layer"
+            "optimizer 'muon' and hidden_learning_rate need model.vocab_size, "
+            "which tells the output layer"
         )
     layers = [module for module in model.modules() if isinstance(module, nn.Linear)]
     if layers and layers[-1].out_features == vocab_size:
@@ -92,5 +106,8 @@ def _hidden_matrices(model: nn.Module) -> list[torch.Tensor]:
         if layer.weight.requires_grad and id(layer.weight) not in embeddings
     }
     if not found:
-        raise ValueError("optimizer 'muon' needs a hidden nn.Linear layer, got none")
+        raise ValueError(
+            "optimizer 'muon' and hidden_learning_rate need a hidden nn.Linear layer, "
+            "got none"
+        )
     return list(found.values())

@@ -1,5 +1,6 @@
 """The one-minute ladder: its rungs are what two recipes differ in, one at a time."""
 
+import dataclasses
 import itertools
 
 import pytest
@@ -105,6 +106,29 @@ def test_a_side_trains_at_its_rate_and_is_judged_on_halves_of_the_held_out_text(
         for name, value in ladder.settings_of(side).items():
             if name in vars(seen["model"]):
                 assert getattr(seen["model"], name) == value
+
+
+@pytest.mark.parametrize(
+    ("share", "hidden"), [("1", None), ("1/2", 0.002), ("1/8", 0.0005)]
+)
+def test_adamw_with_two_rates_differs_from_the_bottom_in_them_alone(
+    share, hidden, monkeypatch
+):
+    world = corpus.load("little-world", train_stories=40, held_out_stories=30)
+    configs = []
+    monkeypatch.setattr(ladder.corpus, "load", lambda name: world)
+    monkeypatch.setattr(
+        ladder, "train", lambda model, data, config, **_: configs.append(config)
+    )
+    monkeypatch.setattr(ladder, "evaluate", lambda *_: 1.0)
+    for side in (f"AdamW: {share}", "bottom"):
+        settings = {"side": side, "rate": 0.004, "seed": 1, "characters": 1_536_000}
+        assert ladder.train_one(settings)["steps"] == 2_000
+    two_rates, bottom = configs
+    assert two_rates.hidden_learning_rate == hidden
+    assert two_rates == dataclasses.replace(
+        bottom, mixed_precision="off", hidden_learning_rate=hidden
+    )
 
 
 def test_a_side_at_far_too_high_a_rate_has_no_loss(monkeypatch):

@@ -62,9 +62,9 @@ def test_without_warm_up_the_first_step_has_the_peak():
     assert learning_rate_at(TrainConfig(5, 4, 0.8), 1) == 0.8
 
 
-def rates_of_a_run(optimizer):
+def rates_of_a_run(**changes):
     model, seen = TinyModel(), []
-    config = {"optimizer": optimizer, "learning_rate": 0.5, "muon_learning_rate": 2.0}
+    config = {"learning_rate": 0.5, "muon_learning_rate": 2.0} | changes
 
     def watch(step, *_):
         seen.append([group["lr"] for group in step.param_groups])
@@ -79,11 +79,13 @@ def rates_of_a_run(optimizer):
 
 def test_the_optimizers_follow_the_rate():
     expected = [0.25, 0.5, 0.5, 0.25]
-    assert rates_of_a_run("adamw") == [[rate, rate] for rate in expected]
-    both = iter(rates_of_a_run("muon"))
-    for rate in expected:
-        assert next(both) == [rate, rate]
-        assert next(both) == [4 * rate]
+    assert rates_of_a_run() == [[rate, rate] for rate in expected]
+    muon, apart = {"optimizer": "muon"}, {"hidden_learning_rate": 0.125}
+    for config, share in ((muon, 4), (apart, 0.25)):
+        both = iter(rates_of_a_run(**config))
+        for rate in expected:
+            assert next(both) == [rate, rate]
+            assert next(both) == [share * rate]
 
 
 def named(model, optimizer):
@@ -106,17 +108,23 @@ def test_matrices_decay_and_biases_and_norms_do_not():
 
 
 @pytest.mark.parametrize("tied", [False, True])
-def test_muon_takes_the_hidden_matrices_only(tied):
+@pytest.mark.parametrize(
+    ("kind", "rate"),
+    [
+        (Muon, {"optimizer": "muon", "muon_learning_rate": 0.7}),
+        (torch.optim.AdamW, {"hidden_learning_rate": 0.7, "betas": (0.5, 0.6)}),
+    ],
+)
+def test_hidden_matrices_alone_have_an_optimizer_of_their_own(tied, kind, rate):
     model = TinyModel(tied=tied)
-    config = make_config(optimizer="muon", weight_decay=0.3, muon_learning_rate=0.7)
-    adamw, muon = make_optimizers(model, config)
-    assert isinstance(muon, Muon)
-    assert named(model, muon) == [["hidden.weight"]]
-    assert (muon.param_groups[0]["lr"], muon.param_groups[0]["weight_decay"]) == (
-        0.7,
-        0.3,
-    )
-    both = named(model, adamw) + named(model, muon)
+    adamw, own = make_optimizers(model, make_config(weight_decay=0.3, **rate))
+    assert isinstance(adamw, torch.optim.AdamW)
+    assert isinstance(own, kind)
+    assert named(model, own) == [["hidden.weight"]]
+    (group,) = own.param_groups
+    assert (group["lr"], group["weight_decay"]) == (0.7, 0.3)
+    assert group.get("betas", (0.5, 0.6)) == (0.5, 0.6)
+    both = named(model, adamw) + named(model, own)
     assert sorted(itertools.chain(*both)) == sorted(
         name for name, _ in model.named_parameters()
     )
@@ -458,6 +466,11 @@ def test_a_cuda_device_takes_the_same_path(monkeypatch, optimizer):
         ({"learning_rate": 0}, "learning_rate must be a number above 0, got 0"),
         ({"learning_rate": math.nan}, "learning_rate must be .* got nan"),
         ({"muon_learning_rate": "fast"}, "muon_learning_rate .* got 'fast'"),
+        ({"hidden_learning_rate": 0}, "hidden_learning_rate must .* above 0, got 0"),
+        (
+            {"optimizer": "muon", "hidden_learning_rate": 0.1},
+            "hidden_learning_rate must be None with optimizer 'muon', .* got 0.1",
+        ),
         ({"final_learning_rate": -1}, "final_learning_rate .* at least 0, got -1"),
         ({"weight_decay": -0.1}, "weight_decay .* at least 0, got -0.1"),
         ({"gradient_clip": 0}, "gradient_clip must be a number above 0"),
@@ -489,8 +502,8 @@ def test_a_bad_config_is_named(changes, message):
         (lambda: evaluate(TinyModel(), make_data(context_length=6)), "^data .* got 6"),
         (lambda: evaluate(TinyModel(), make_data(), batch_size=0), "batch_size .* 0"),
         (lambda: quick(device="gpu"), "must be a device .* 'gpu'"),
-        (lambda: quick(ShallowModel(), optimizer="muon"), "needs a hidden nn.Linear"),
-        (lambda: quick(Nameless(), optimizer="muon"), "needs model.vocab_size"),
+        (lambda: quick(ShallowModel(), optimizer="muon"), "need a hidden nn.Linear"),
+        (lambda: quick(Nameless(), optimizer="muon"), "need model.vocab_size"),
         (
             lambda: quick(TinyModel().requires_grad_(False)),
             "model must have parameters to train, got none",
