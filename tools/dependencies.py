@@ -4,9 +4,10 @@
     python -m tools.dependencies locked    make .venv anew, as requirements.lock has it
     python -m tools.dependencies audit     ask the advisory database about each version
 
-The lock names every library that the pins of requirements.txt bring along, with the
-hashes of all its files, for each Python and system that the book supports. torch is
-left out, because its build depends on the machine, and so is the book itself.
+The lock names every library that the pins of requirements.txt and requirements-dev.txt
+bring along, with the hashes of all its files, for each Python and system that the book
+supports. torch is left out, because its build depends on the machine, and so is the
+book itself.
 """
 
 import argparse
@@ -20,7 +21,7 @@ import tempfile
 import tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-REQUIREMENTS = ROOT / "requirements.txt"
+REQUIREMENTS = ROOT / "requirements.txt", ROOT / "requirements-dev.txt"
 LOCK = ROOT / "requirements.lock"
 ENVIRONMENT = ROOT / ".venv"
 TO_THE_PLATFORM = "torch"
@@ -29,7 +30,7 @@ LOCKED = re.compile(r"^[A-Za-z0-9][^\\\n]*", re.MULTILINE)
 # What pip-audit says where no database can be reached.
 UNREACHABLE = re.compile(r"ConnectionError|Timeout|Max retries|Failed to resolve")
 HEADER = (
-    "# Made by python -m tools.dependencies lock: all that requirements.txt brings\n"
+    "# Made by python -m tools.dependencies lock: what requirements-dev.txt brings\n"
     "# along but torch, for Python {python} and newer on Linux, macOS and Windows.\n"
 )
 
@@ -48,6 +49,11 @@ def pins(text):
     return found
 
 
+def requirements():
+    """What readers and those who work on the book need, as one text."""
+    return "\n".join(path.read_text(encoding="utf-8") for path in REQUIREMENTS)
+
+
 def oldest_python():
     """The oldest Python that the book runs on."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -55,12 +61,12 @@ def oldest_python():
 
 
 def lock():
-    """Write requirements.lock: the newest versions that fit requirements.txt.
+    """Write requirements.lock: the newest versions that fit both files of pins.
 
     Raises:
         SystemExit: no lock could be made, for instance without a network.
     """
-    wanted = pins(REQUIREMENTS.read_text(encoding="utf-8"))
+    wanted = pins(requirements())
     del wanted[TO_THE_PLATFORM]
     python = oldest_python()
     with tempfile.TemporaryDirectory() as folder:
@@ -91,7 +97,7 @@ def install_locked():
     python = ENVIRONMENT / ("Scripts" if os.name == "nt" else "bin") / "python"
     machine = ROOT / "tools" / "machine.py"
     pip = [python, "-m", "pip", "install", "--disable-pip-version-check"]
-    (torch,) = pins(REQUIREMENTS.read_text(encoding="utf-8"))[TO_THE_PLATFORM]
+    (torch,) = pins(requirements())[TO_THE_PLATFORM]
     for command in (
         [sys.executable, machine, "install", ENVIRONMENT],
         [sys.executable, "-m", "venv", "--clear", ENVIRONMENT],
@@ -102,7 +108,8 @@ def install_locked():
     ):
         if code := subprocess.run(command, cwd=ROOT, check=False).returncode:
             sys.exit(code)
-    (ENVIRONMENT / "installed").touch()  # make then installs nothing over it
+    for name in ("installed", "installed-dev"):  # make then installs nothing over it
+        (ENVIRONMENT / name).touch()
 
 
 def audit():
@@ -117,7 +124,7 @@ def audit():
     Raises:
         SystemExit: pip-audit failed for another reason than a closed network.
     """
-    torch = pins(REQUIREMENTS.read_text(encoding="utf-8"))[TO_THE_PLATFORM][0]
+    torch = pins(requirements())[TO_THE_PLATFORM][0]
     # Without its hashes, because torch has none.
     locked = LOCKED.findall(LOCK.read_text(encoding="utf-8"))
     with tempfile.TemporaryDirectory() as folder:

@@ -34,6 +34,7 @@ CELL_TIMEOUT_SECONDS = 300
 STARTS = 3  # of a kernel, where one doesn't answer
 SETUP_ID = "setup"
 IMPORTS = "# The imports of this notebook"
+WHEEL = f"{helpers.BOOK.replace('-', '_')}-{helpers.__version__}-py3-none-any.whl"
 SETUP = """\
 # @title Setup: finds the book, or installs it {{ display-mode: "form" }}
 import importlib
@@ -42,15 +43,17 @@ import subprocess
 import sys
 
 REPOSITORY = "{address}"
-SOURCE = os.environ.get("BOOK_SOURCE", f"git+{{REPOSITORY}}@v{version}")
+WHEEL = "{wheel}"
+BESIDE = WHEEL if os.path.exists(WHEEL) else f"git+{{REPOSITORY}}@v{version}"
+SOURCE = os.environ.get("BOOK_SOURCE", BESIDE)
 BOOK = ("{name}", "{version}")
 try:
     import helpers
 except ModuleNotFoundError:  # on Colab nothing is installed yet
     if "/OWNER/" in SOURCE:
         raise RuntimeError(
-            "This copy of the book has no public address yet. Run it from a "
-            "clone, or set BOOK_SOURCE to a folder that holds the book."
+            f"Upload {{WHEEL}}, which came with this notebook, into its folder "
+            "(in Colab: Files, at the left), and run this cell again."
         ) from None
     pip = [sys.executable, "-m", "pip", "install", "--quiet", SOURCE]
     if subprocess.run(pip).returncode:
@@ -103,7 +106,10 @@ def setup_source(imports):
     config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
     address = config["repository"]["url"]
     setup = SETUP.format(
-        address=address, name=helpers.BOOK, version=helpers.__version__
+        address=address,
+        name=helpers.BOOK,
+        version=helpers.__version__,
+        wheel=WHEEL,
     )
     return f"{setup}\n{IMPORTS}\n{imports.strip()}"
 

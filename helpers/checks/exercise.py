@@ -77,6 +77,9 @@ class Exercise:
     def __call__(self, attempt: Any, *, seconds: float = SECONDS) -> verdict.Verdict:
         """Print a verdict on a solution; never raise on the reader's mistakes.
 
+        In a notebook, the verdict on the book's own solution, which is called
+        ``solved_…``, is folded: beside the reader's it would look like one on theirs.
+
         Args:
             attempt: the reader's function or class, not called.
             seconds: how much of the processor's time one call may take.
@@ -85,7 +88,11 @@ class Exercise:
             verdict: a Verdict.
         """
         found = self.examine(attempt, seconds)
-        print(found.text)
+        solved = getattr(attempt, "__name__", "").lower().startswith("solved")
+        if solved and verdict.in_notebook():
+            found.show_folded()
+        else:
+            print(found.text)
         return found
 
     def examine(self, attempt: Any, seconds: float = SECONDS) -> verdict.Verdict:

@@ -1,5 +1,7 @@
 """What a check says: one short text for each kind of finding."""
 
+import html
+import sys
 import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +18,13 @@ from helpers.checks.stubs import is_a_stub
 
 WIDTH = 80
 MOST_OF_AN_ERROR = 300
+SUMMARY = "What the check says of this solution"
+
+
+def in_notebook() -> bool:
+    """Whether a notebook's cell is running."""
+    ipython = sys.modules.get("IPython")
+    return ipython is not None and ipython.get_ipython() is not None
 
 
 @dataclass(frozen=True)
@@ -54,6 +63,14 @@ class Verdict:
 
     def _ipython_display_(self) -> None:
         """Nothing more: the check has printed the text already."""
+
+    def show_folded(self) -> None:
+        """Show the text in a notebook behind a line that opens it."""
+        from IPython.display import display
+
+        text = html.escape(self.text)
+        folded = f"<details><summary>{SUMMARY}</summary><pre>{text}</pre></details>"
+        display({"text/plain": self.text, "text/html": folded}, raw=True)
 
 
 def no_function(exercise: str, attempt: object) -> Verdict:

@@ -490,7 +490,7 @@ def test_setup_without_a_public_address_says_so(tmp_path):
     source = "git+https://github.com/OWNER/attention-one-step@v0.1.0"
     result = run_setup(tmp_path, before=MISSING, BOOK_SOURCE=source)
     assert result.returncode != 0
-    assert "RuntimeError: This copy of the book has no public address" in result.stderr
+    assert f"RuntimeError: Upload {notebooks.WHEEL}, which came with" in result.stderr
 
 
 def test_setup_names_the_source_that_pip_could_not_install(tmp_path):
@@ -525,3 +525,4 @@ def test_the_address_and_the_version_stand_in_one_place():
     setup = notebooks.setup_source("")
     assert f'REPOSITORY = "{config["repository"]["url"]}"\n' in setup
     assert f'f"git+{{REPOSITORY}}@v{helpers.__version__}"' in setup
+    assert f'WHEEL = "attention_one_step-{helpers.__version__}-py3-none-' in setup

@@ -4,13 +4,19 @@ One notebook holds every view of the book, since opening costs more than looking
 """
 
 import html
+import json
+import pathlib
 import re
+import subprocess
+import sys
 import time
 
 import nbformat
 import pytest
 
+from tests import ROOT
 from tests.book.test_notebooks import NOTEBOOKS
+from tests.jupyterlab.lab import IDLE
 from tools import notebooks
 
 pytestmark = pytest.mark.slow
@@ -71,6 +77,37 @@ def test_a_notebook_that_is_not_trusted_shows_every_table(lab, gallery):
     opened.close()
     assert missing == set()
     assert alive == 0
+
+
+AUTOSAVE_SECONDS = 2
+COMPLETE = (
+    "import sys, pathlib, tools.my_book as m; m.complete(pathlib.Path(sys.argv[1]))"
+)
+
+
+def test_a_chapter_that_is_only_opened_stays_as_it_is(lab):
+    """In a reader's own copy; and a change is saved by itself."""
+    settings = pathlib.Path(lab.environment["HOME"], ".jupyter/lab/user-settings")
+    settings = settings / "@jupyterlab/docmanager-extension"
+    settings.mkdir(parents=True)
+    text = json.dumps({"autosaveInterval": AUTOSAVE_SECONDS})
+    (settings / "plugin.jupyterlab-settings").write_text(text)
+    command = [sys.executable, "-c", COMPLETE, lab.folder]
+    subprocess.run(command, cwd=ROOT, env=lab.environment, check=True)
+    path = lab.folder / "09_transformer_block.ipynb"
+    before = path.read_bytes()
+    opened = lab.open(path.name)
+    opened.page.get_by_text(IDLE).wait_for(timeout=60_000)
+    opened.page.wait_for_timeout(5_000 * AUTOSAVE_SECONDS)
+    assert path.read_bytes() == before
+
+    opened.page.locator(".jp-CodeCell .cm-content").first.click()
+    opened.page.keyboard.type("# mine")
+    deadline = time.monotonic() + 60
+    while path.read_bytes() == before and time.monotonic() < deadline:
+        opened.page.wait_for_timeout(500)
+    opened.close()
+    assert path.read_bytes() != before
 
 
 def letters(text):

@@ -17,7 +17,7 @@ from tests import ROOT
 from tools import dependencies, machine
 
 BINDER = ROOT / ".binder"
-REQUIREMENTS = (ROOT / "requirements.txt").read_text(encoding="utf-8")
+REQUIREMENTS = dependencies.requirements()
 LOCK = (ROOT / "requirements.lock").read_text(encoding="utf-8")
 
 
@@ -38,8 +38,17 @@ def test_every_requirement_is_pinned_once():
     lines = re.findall(r"^[^#\s].*", REQUIREMENTS, re.MULTILINE)
     found = dependencies.pins(REQUIREMENTS)
     assert all(len(versions) == 1 for versions in found.values())
-    assert len(lines) == len(found) + 1
+    assert len(lines) == len(found) + 2
     assert lines[0] == "-e ."
+    assert "-r requirements.txt" in lines
+
+
+def test_a_reader_installs_no_tools_of_those_who_work_on_the_book():
+    text = (ROOT / "requirements.txt").read_text(encoding="utf-8")
+    assert not {"pytest", "ruff", "mypy", "playwright", "uv"} & {
+        *dependencies.pins(text)
+    }
+    assert {"jupyter-book", "jupyterlab", "torch"} <= {*dependencies.pins(text)}
 
 
 def test_the_lock_agrees_with_the_pins():
@@ -99,7 +108,9 @@ def test_the_lock_is_installed_with_its_hashes_into_a_new_environment(
     assert book[-4:] == ["--no-deps", "--no-build-isolation", "-e", str(ROOT)]
     python = {command[0] for command in (hashed, torch, rest, book)}
     assert all(pathlib.Path(one).is_relative_to(tmp_path / ".venv") for one in python)
-    assert (tmp_path / ".venv" / "installed").exists()
+    assert {path.name for path in (tmp_path / ".venv").iterdir()} == {
+        *("installed", "installed-dev")
+    }
 
 
 def test_a_lock_that_cannot_be_installed_stops_there(monkeypatch, tmp_path):

@@ -33,6 +33,7 @@ PINNED = re.compile(r"uses: [\w./-]+@[0-9a-f]{40} # v\d+(\.\d+)*")
 TARGETS = {
     "book",
     "lab",
+    "share",
     "test",
     "test-all",
     "notebooks",

@@ -15,6 +15,8 @@ from fractions import Fraction
 import numpy
 import pytest
 import torch
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
 
 from helpers import checks
 from helpers.checks.calling import call, plain_call
@@ -35,13 +37,7 @@ REPRESENTATIVES = (
     "get_batch",
     "causal_attention",
 )
-some_exercises = pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=[] if name in REPRESENTATIVES else pytest.mark.slow)
-        for name in checks.EXERCISES
-    ],
-)
+some_exercises = pytest.mark.parametrize("name", REPRESENTATIVES)
 
 
 def flat(samples):
@@ -181,9 +177,9 @@ def test_a_stub_is_not_attempted_yet(name, stub):
     assert verdict.text.startswith(f"○ {stub.__name__}: not attempted yet.")
 
 
-def raises(error):
+def raises(kind, *words):
     def attempt(*arguments):
-        raise error
+        raise kind(*words)  # a new one: an error that is raised again keeps its way
 
     return attempt
 
@@ -204,10 +200,10 @@ class Hostile:
 
 
 ODD = {
-    "ValueError": raises(ValueError("a\nlong\nstory")),
-    "SystemExit": raises(SystemExit()),
-    "KeyboardInterrupt": raises(KeyboardInterrupt()),
-    "RecursionError": raises(RecursionError()),
+    "ValueError": raises(ValueError, "a\nlong\nstory"),
+    "SystemExit": raises(SystemExit),
+    "KeyboardInterrupt": raises(KeyboardInterrupt),
+    "RecursionError": raises(RecursionError),
     "hostile": lambda *arguments: Hostile(),
     "its arguments": lambda *arguments: arguments,
     "no numbers": lambda *arguments: torch.zeros(0),
@@ -474,7 +470,7 @@ def test_an_error_is_shown_with_its_line_and_the_input():
 
 def test_an_error_without_a_message_is_its_name():
     # As a bare assert does, to whose error pytest would add a message.
-    text = checks.causal_mask(raises(AssertionError())).text
+    text = checks.causal_mask(raises(AssertionError)).text
     assert "    AssertionError\n" in text
 
 
@@ -663,3 +659,25 @@ def test_single_numbers_that_look_the_same_are_told_apart():
 
     text = checks.learning_rate.examine(coarse).text
     assert "They differ by 4.0e-05, more than float32 rounds." in text
+
+
+def test_the_verdict_on_the_books_own_solution_is_folded_in_a_notebook(capsys):
+    def solved_causal_mask(T):
+        return torch.ones(T, T).tril().bool()
+
+    def my_causal_mask(T):
+        return solved_causal_mask(T)
+
+    assert checks.causal_mask(solved_causal_mask).ok
+    assert "✓ solved_causal_mask: right." in capsys.readouterr().out
+    InteractiveShell.instance()
+    try:
+        with capture_output() as captured:
+            checks.causal_mask(solved_causal_mask)
+            checks.causal_mask(my_causal_mask)
+    finally:
+        InteractiveShell.clear_instance()
+    assert captured.stdout.startswith("✓ my_causal_mask: right.")
+    (shown,) = captured.outputs
+    assert shown.data["text/html"].startswith("<details><summary>What the check says")
+    assert "✓ solved_causal_mask: right." in shown.data["text/plain"]
