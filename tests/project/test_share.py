@@ -126,3 +126,15 @@ def test_a_wheel_that_cannot_be_built_says_why(tmp_path, monkeypatch):
 def test_the_start_page_is_called_as_the_book():
     title = re.search(r"(?m)^title: (.*)$", settings_at("x"))[1]
     assert f"<title>Start here: {title}</title>" in share.start_page()
+
+
+@pytest.mark.parametrize(
+    "name", ["README.md", "chapters/index.md", "chapters/teaching.md"]
+)
+def test_the_wheel_and_the_zip_are_called_as_they_are_built(name):
+    text = (share.ROOT / name).read_text(encoding="utf-8")
+    assert set(re.findall(r"attention_one_step\S*?\.whl", text)) == {notebooks.WHEEL}
+    assert set(re.findall(r"attention-one-step\S*?\.zip", text)) <= {
+        f"{share.NAME}.zip"
+    }
+    assert "`make share` builds" in text
