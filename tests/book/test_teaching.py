@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.book.test_book import TIME
+from tests.book.test_book import PAGES, TIME
 from tests.book.test_exercises import exercises
 from tests.book.test_notebooks import BESIDE, CHAPTERS, NUMBERED, WITH_EXERCISES
 from tools import notebooks
@@ -67,24 +67,41 @@ def test_the_table_of_minutes_says_what_the_chapters_say():
         link = f"[{int(path.name[:2])}]({path.name})"
         expected.append([link, *map(str, minutes(path)), str(len(quizzes))])
     assert found == expected
-    for path, title in BESIDE.items():
-        reading, working = minutes(path)
-        needed = rf" takes {reading} minutes and {working} for its exercises?\b"
-        assert re.search(re.escape(f"[{title}]({path.name})") + needed, TEXT)
-    for title, file in WITHOUT_EXERCISES.items():
-        needed = (
-            rf"\[{title}\]\({file}\),? takes {minutes(CHAPTERS / file)[0]} minutes\b"
-        )
-        assert re.search(needed, TEXT, re.I)
 
 
-def test_the_needs_are_the_chapters_that_a_chapter_names():
-    found = rows(TEXT, "What each chapter cures")
-    for (_, needs, *_), path in zip(found, NUMBERED, strict=True):
-        title = notebooks.read(path).cells[0].source
-        first = re.search(r"\*\*Know first:\*\*.+", title)[0]
-        named = re.findall(r"\]\(0?(\d+)_\w+\.ipynb[#\w-]*\)", first)
-        assert sorted(re.findall(r"\d+", needs)) == sorted(named), path.stem
+def test_the_pages_beside_the_chapters_are_those_of_the_contents():
+    links = [row[0] for row in rows(TEXT, "The pages beside the chapters")]
+    found = re.findall(r"\]\((\w+)\.ipynb\)", " ".join(links))
+    in_order = [page.removeprefix("chapters/") for page in PAGES]
+    beside = {path.stem for path in BESIDE}
+    beside |= {file.removesuffix(".ipynb") for file in WITHOUT_EXERCISES.values()}
+    assert found == [page for page in in_order if page in beside]
+
+
+@pytest.mark.parametrize(
+    "row", rows(TEXT, "The pages beside the chapters"), ids=lambda row: row[0]
+)
+def test_a_page_beside_the_chapters_needs_the_minutes_that_it_names(row):
+    title, file = re.fullmatch(r"\[(.+)\]\((\w+\.ipynb)\)", row[0]).groups()
+    path = CHAPTERS / file
+    assert notebooks.read(path).cells[0].source.startswith(f"# {title}\n")
+    assert row[2:4] == list(map(str, minutes(path)))
+
+
+def names_first(path):
+    """The chapters that a page names as what to know first."""
+    title = notebooks.read(path).cells[0].source
+    first = re.search(r"\*\*Know first:\*\*.+", title)[0]
+    return sorted(re.findall(r"\]\(0?(\d+)_\w+\.ipynb[#\w-]*\)", first))
+
+
+def test_the_needs_are_the_chapters_that_a_page_names():
+    chapters = rows(TEXT, "What each chapter clears up")
+    beside = rows(TEXT, "The pages beside the chapters")
+    files = [re.search(r"\((\w+\.ipynb)\)", row[0])[1] for row in beside]
+    paths = [*NUMBERED, *(CHAPTERS / file for file in files)]
+    for (_, needs, *_), path in zip([*chapters, *beside], paths, strict=True):
+        assert sorted(re.findall(r"\d+", needs)) == names_first(path), path.stem
 
 
 def test_the_table_of_exercises_says_what_the_chapters_say():
@@ -103,7 +120,13 @@ def test_a_plan_adds_up(row):
     assert int(row[-1]) == planned(row[1])
 
 
-def test_half_a_term_holds_the_whole_book():
+def test_a_session_leaves_time_for_talk():
+    kept = [row for row in rows(TEXT, "Three courses") if row[0].startswith("session")]
+    assert len(kept) == 2
+    assert all(int(row[-1]) <= 75 for row in kept)  # of ninety minutes
+
+
+def test_one_term_holds_all_chapters():
     plan = " ".join(row[1] for row in rows(TEXT, "Three courses") if "week" in row[0])
     for kind in (r"(?<!of )chapters?", r"exercises of chapters?"):
         held = re.findall(rf"{kind} (\d+)(?: and (\d+))?", plan)
