@@ -70,12 +70,6 @@ export function render({ state, el }) {
 const nats = (weights) =>
   -sum(weights.map((weight) => (weight > 0 ? weight * Math.log(weight) : 0)));
 
-/** The root of the sum of all squared entries of diag(w) - w wᵀ. */
-function jacobianNorm(weights) {
-  const entry = (i, j) => weights[i] * ((i === j ? 1 : 0) - weights[j]);
-  return Math.sqrt(sum(weights.flatMap((_, i) => weights.map((_, j) => entry(i, j) ** 2))));
-}
-
 /** What is to be seen, in words. */
 function reading({ width, divided, temperature, query }, weights) {
   const divisors = [
@@ -167,7 +161,6 @@ function measures(spread, weights) {
         "entropy",
         fixed(nats(weights), 4),
       ),
-      line("norm of softmax's Jacobian", "norm", fixed(jacobianNorm(weights), 4)),
     ),
   );
 }

@@ -19,8 +19,7 @@ def temperature_and_width(queries: Tensor, keys: Tensor) -> View:
     """Widen queries and keys, divide their scores by √D or not, and by a temperature.
 
     The view shows how all scores are spread, the weights of one of the first 8 queries,
-    their entropy, and the norm of softmax's Jacobian (the root of the sum of its
-    squared entries). A width of D takes the first D entries of each vector, so that
+    and their entropy. A width of D takes the first D entries of each vector, so that
     from one width to the next each score goes on from where it was.
 
     Args:
@@ -75,9 +74,7 @@ def _table(widths: list[int], spreads: list[float], rows: list[Tensor]) -> Table
         for name, divisor in (("not divided", 1.0), ("divided by √D", math.sqrt(D))):
             weights = softmax(scores.cpu().double() / divisor)
             entropy = torch.special.entr(weights).sum()
-            norm = (torch.diag(weights) - torch.outer(weights, weights)).norm()
-            cells.append([spread / divisor, float(entropy), float(norm)])
+            cells.append([spread / divisor, float(entropy)])
             names.append(f"D = {D}, {name}")
     columns = ["standard deviation of all scores", "entropy of the weights"]
-    columns += ["norm of softmax's Jacobian"]
     return Table("Query 1 at each width", cells, columns=columns, rows=names)

@@ -1,6 +1,7 @@
 """What chapters 3 and 5 say of training holds for other rates, seeds and losses."""
 
 import itertools
+import math
 
 import pytest
 import torch
@@ -71,7 +72,7 @@ def test_the_runs_that_find_all_words_are_those_of_the_text():
         "context, smaller start": 15,
     }
     new = last_numbers("03_scaling.ipynb", "new-layers-fetching")
-    assert 7 < new.pop("D = 64, not divided") < 15
+    assert 9 < new.pop("D = 64, not divided") < 15
     assert new == {
         "D = 64, divided": 15,
         "D = 256, not divided": 0,
@@ -88,8 +89,19 @@ def require_what_the_text_says(words_found, rate, **options):
     assert words_found("context", 1, rate, variance=1 / 8, **options).min() == 15
 
 
-def test_what_saturation_blocks_is_the_path_through_the_values(scaling):
+def test_through_the_values_a_too_sure_start_never_finds_all_words(scaling):
     require_what_the_text_says(scaling["words_found"], 0.002)
+
+
+@pytest.mark.parametrize("loss", SEEN_THROUGH_VALUES)
+def test_words_that_stay_lost_mostly_had_a_tiny_weight_at_first(scaling, loss):
+    history = scaling["training"](loss, 1, 0.0005)
+    found = scaling["is_found"](history[-1])
+    at_first = history[0] < -math.log(0.0001)
+    assert found[at_first].float().mean() > 0.9
+    assert found[~at_first].float().mean() < 0.3
+    assert scaling["is_found"](history[0]).sum(dim=-1).tolist() == [1, 0, 1, 2, 1]
+    assert 0.3 < found.float().mean() < 0.6
 
 
 @pytest.mark.slow
@@ -105,6 +117,14 @@ def test_nor_does_plain_gradient_descent(scaling, monkeypatch, rate):
         torch.optim, "Adam", lambda parameters, lr, fused: SGD(parameters, lr=lr)
     )
     require_what_the_text_says(scaling["words_found"], rate, steps=900)
+
+
+def test_the_square_root_is_the_quickest_divisor(scaling):
+    steps = [
+        len(scaling["training"]("context", divisor, 0.002, steps=900))
+        for divisor in (8, 512**0.5, 64)
+    ]
+    assert steps[0] < steps[1] < steps[2] < 900
 
 
 def test_too_even_a_start_can_be_made_up_for_and_too_peaked_a_one_cannot(scaling):
