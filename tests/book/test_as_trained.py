@@ -61,6 +61,14 @@ def test_the_gradients_of_the_page_on_muon_are_of_batches_with_the_recorded_loss
     assert page["s"][63] < 0.05 * page["s"][62]
 
 
+def test_the_faint_directions_that_stand_apart_stay_short_after_five_iterations():
+    ids = ("setup", "gradients", "noise", "noise-over-training", "rounds", "matrix")
+    page = run(MUON, *ids)
+    found = page["late"] / page["late"].norm()
+    assert found[40] < 0.001 * found[0]
+    assert page["repeated"](found, 5)[40:].max() < 0.5 < page["repeated"](found, 5)[0]
+
+
 @pytest.mark.parametrize("stories", ["held_out[400:600]", "held_out[800:]"])
 def test_what_chapter_13_says_of_norms_and_scores_holds_for_other_stories(stories):
     ids = ("setup", "norms", "worth-of-mean", "scores-run-away")

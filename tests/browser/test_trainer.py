@@ -251,6 +251,22 @@ def test_a_story_has_the_grammars_probability_and_questions(run):
     assert abs(mean - world.nats_per_story) < 4 * error
 
 
+CLOSING = """
+return new Stories(input.words, [...input.alphabet]).heldOut.flatMap(
+  ({ text, marks }) =>
+    marks.filter(([, kind]) => kind === "quote").map(([place]) => text[place])
+);
+"""
+
+
+def test_what_one_mark_always_answers_is_right_as_often_as_chapter_10_says(run):
+    given = {"words": WORDS_OF_THE_PAGE, "alphabet": whole_world().alphabet}
+    closing = run("texts", CLOSING, given)
+    assert (closing.count('"'), closing.count("'")) == (35, 47)
+    recorded = results.record("learning_in_the_page")["runs"]
+    assert [35, len(closing)] in [one["right"]["quote"] for one in recorded]
+
+
 WEIGHTS = """
 const weightsOf = (training) => Object.fromEntries(
   Object.entries(training.learner.parameters.named).map(

@@ -51,13 +51,16 @@ def test_from_every_seed_adamw_ends_further_from_it_and_lacks_quotation_marks():
         assert missed["quote"] > sum(missed.values()) / 2
 
 
-def test_adamws_rate_is_the_best_of_four_on_the_first_seed():
+def test_adamws_rate_is_about_the_best_of_four_on_the_first_seed():
     first = [
         run for run in RECORD["runs"] if (run["recipe"], run["seed"]) == (ADAMW, 1)
     ]
     assert len(first) == 4
-    best = min(first, key=lambda run: run["losses"][-1][1])
-    assert best["rates"] == rates_of(ADAMW)
+    ends = {run["rates"]["learningRate"]: run["losses"][-1][1] for run in first}
+    own = ends.pop(rates_of(ADAMW)["learningRate"])
+    assert own < min(ends.values()) < own + 0.002
+    of_seeds = [run["losses"][-1][1] for run in runs(ADAMW)]
+    assert max(of_seeds) - min(of_seeds) > 0.004
 
 
 @pytest.mark.parametrize("recipe", RECIPES)
