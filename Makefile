@@ -16,12 +16,13 @@ NO_INSTALL := pip's line above that begins with ERROR says what stopped it. \
 'from versions: none' means: no package index answered, or none has it for this \
 Python. Then run make again.
 
-.PHONY: help book lab share test test-all notebooks experiments bench clean
+.PHONY: help book lab share dev test test-all notebooks experiments bench clean
 
 help:
 	@echo "make book        build the book from the stored outputs"
 	@echo "make lab         open your own copy of the chapters in JupyterLab"
 	@echo "make share       pack the book into files to send: dist/"
+	@echo "make dev         install what working on the book needs; make test does, too"
 	@echo "make test        test the code, every notebook, the book and its pages"
 	@echo "make test-all    the same, and what is slow"
 	@echo "make notebooks   execute every notebook in place"
@@ -33,9 +34,10 @@ help:
 $(READY): requirements.txt pyproject.toml
 	@command -v $(firstword $(PYTHON)) >/dev/null || { echo "$(NO_PYTHON)" >&2; exit 1; }
 	@$(PYTHON) tools/machine.py install $(VENV)
-	$(PYTHON) -m venv $(VENV)
+	@echo "Installing the libraries into $(VENV): some minutes, most of them for PyTorch."
+	@$(PYTHON) -m venv $(VENV)
 	@$(RUN) tools/machine.py torch $(TORCH)
-	@$(RUN) -m pip install --disable-pip-version-check -r requirements.txt \
+	@$(RUN) -m pip install -q --disable-pip-version-check -r requirements.txt \
 	|| { echo "$(NO_INSTALL)" >&2; exit 1; }
 	@touch $(READY)
 
@@ -43,6 +45,8 @@ $(DEV): $(READY) requirements-dev.txt
 	@$(RUN) -m pip install --disable-pip-version-check -q -r requirements-dev.txt \
 	|| { echo "$(NO_INSTALL)" >&2; exit 1; }
 	@touch $(DEV)
+
+dev: $(DEV)
 
 book: $(READY)
 	@$(RUN) tools/machine.py build _build

@@ -14,8 +14,10 @@ compute in float32.
 """
 
 import fractions
+import math
 import sys
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -57,12 +59,7 @@ SIDES = (
 #: the bottom's reads.
 CHARACTERS, ALL, BOTTOM_ALL = 1_024_000, 2_867_200, 1_536_000
 #: Each side at the shorter length; whether a few are enough, at the whole one, too.
-MEASURED = (
-    *((side, CHARACTERS) for side in SIDES),
-    *(("few", ALL), ("top", ALL)),
-    *((f"AdamW: {share}", CHARACTERS) for share in SHARES),
-    ("AdamW: 1", BOTTOM_ALL),
-)
+MEASURED = (*((side, CHARACTERS) for side in SIDES), ("few", ALL), ("top", ALL))
 WARM_UP = 0.075  # the most steps that warm up, as a share of all
 MUON = 1.7  # Muon's rate, as a multiple of AdamW's
 #: Where each side's sweep begins, which goes on to where its best rate lies inside.
@@ -78,7 +75,7 @@ def settings_of(side: str) -> dict[str, Any]:
     """A side's options, without its rates and its length.
 
     Args:
-        side: one of ``MEASURED``.
+        side: one of ``SIDES``, or "AdamW: " with one of ``SHARES``.
     """
     low, high = (_all_options(name) for name in (BOTTOM, TOP))
     if side == "top":
@@ -157,21 +154,42 @@ def train_one(settings: many.Settings, **changes: Any) -> many.Run:
 
 
 def wanted(record: dict[str, Any]) -> list[many.Settings]:
-    """The runs that a record lacks.
+    """The runs that a record lacks."""
 
-    Beside its best rate, a side is trained from one seed; at the length of the bottom's
-    recipe from all, since there it is the rates that are compared.
-    """
-    return [
-        one
-        for side, characters in MEASURED
-        for one in sweeps.lacking(
-            record["runs"],
-            {"side": side, "characters": characters},
-            BEGIN[side.split(":")[0]],
-            beside=sweeps.SEEDS if characters == BOTTOM_ALL else sweeps.SEEDS[:1],
+    def lacking(
+        side: str, characters: int, *, beside: Sequence[int]
+    ) -> list[many.Settings]:
+        which = {"side": side, "characters": characters}
+        begin = BEGIN[side.split(":")[0]]
+        return sweeps.lacking(record["runs"], which, begin, beside=beside)
+
+    first = sweeps.SEEDS[:1]
+    sides = [one for each in MEASURED for one in lacking(*each, beside=first)]
+    # With one rate, it is the rates that are compared: all seeds at three of them.
+    one_rate = lacking("AdamW: 1", CHARACTERS, beside=sweeps.SEEDS)
+    recipe = lacking("AdamW: 1", BOTTOM_ALL, beside=sweeps.SEEDS)
+    # With two, the first seed chooses both, and all seeds train at the best.
+    swept = {
+        share: lacking(f"AdamW: {share}", CHARACTERS, beside=first)
+        for share in SHARES[1:]
+    }
+    two_rates = [run for some in swept.values() for run in some if run["seed"] in first]
+    if not two_rates:
+        two_rates = swept[best_share(record["runs"])]
+    return sides + one_rate + two_rates + recipe
+
+
+def best_share(runs: Sequence[many.Run]) -> str:
+    """The share at which the first seed of AdamW with two rates ends lowest."""
+    lowest = {
+        share: min(
+            run["validation"] or math.inf
+            for run in runs
+            if run["side"] == f"AdamW: {share}" and run["seed"] == sweeps.SEEDS[0]
         )
-    ]
+        for share in SHARES[1:]
+    }
+    return min(lowest, key=lambda share: lowest[share])
 
 
 if __name__ == "__main__":

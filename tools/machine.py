@@ -118,7 +118,8 @@ def install_torch(choice):
     build, why = torch_wanted(choice)
     line = "PyTorch {0} {1}, {2}. The other one: rm -rf .venv, then make TORCH={3} book"
     if build == "cpu":
-        pip = [sys.executable, "-m", "pip", "install", "--disable-pip-version-check"]
+        pip = [sys.executable, "-m", "pip", "install", "--quiet"]
+        pip += ["--disable-pip-version-check"]
         pip += ["--no-deps", "--retries", "0", "--timeout", SECONDS]
         with open(os.devnull, "w") as nowhere:  # a failure isn't the reader's to mend
             pip += ["--index-url", CPU_WHEELS, pin]

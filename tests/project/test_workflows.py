@@ -34,6 +34,7 @@ TARGETS = {
     "book",
     "lab",
     "share",
+    "dev",
     "test",
     "test-all",
     "notebooks",
