@@ -1,6 +1,7 @@
 """Attention weights as lines between queries and keys, and as a map."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -17,6 +18,9 @@ def attention_view(
     mask: Tensor | None = None,
     layers: Sequence[str] | None = None,
     heads: Sequence[str] | None = None,
+    layer: str | None = None,
+    head: str | None = None,
+    query: int | None = None,
     title: str = "Attention weights",
 ) -> View:
     """Show where each query looks: lines as wide as their weights, and a map.
@@ -33,6 +37,10 @@ def attention_view(
         mask: (T, S) boolean, True = may attend; the other pairs are hatched.
         layers: L names for the menu; 0, 1 and so on, where left out.
         heads: H names for the menu; 0, 1 and so on, where left out.
+        layer: the name of the layer to begin with; the first, where left out.
+        head: the name of the head to begin with; the first, where left out.
+        query: the index in 0 to T - 1 of the token whose lines alone are shown at
+            first; all lines, where left out.
         title: what the weights are, in a few words.
 
     Returns:
@@ -40,7 +48,8 @@ def attention_view(
 
     Raises:
         ValueError: weights of another shape, negative or not finite, another number of
-            names, two layers or heads of one name, a mask of another shape or dtype.
+            names, two layers or heads of one name, a mask of another shape or dtype, a
+            layer, head or query to begin with that isn't there.
 
     Source: Bahdanau et al. 2015, section 5.2.1 (weights drawn as alignments).
     Chapters 7 and 9.
@@ -53,13 +62,19 @@ def attention_view(
         validation.require_tensor("mask", mask)
         validation.require_mask(mask.cpu(), (T, S), weights.device)
     L, H = weights.shape[:2]
-    named = {}  # only what was named, else the menus count
+    named: dict[str, list[Any]] = {}  # only what was named, else the menus count
     if layers is not None:
         named["layers"] = _distinct("layers", layers, "L", L)
     if heads is not None:
         named["heads"] = _distinct("heads", heads, "H", H)
-    layer, head = (named.get(axis, ["0"])[0] for axis in ("layers", "heads"))
+    every = [named.get("layers") or _counted(L), named.get("heads") or _counted(H)]
+    first = _place("layer", layer, every[0]), _place("head", head, every[1])
+    layer, head = every[0][first[0]], every[1][first[1]]
     caption = "Weights" if L * H == 1 else f"Weights of layer {layer}, head {head}"
+    if query is not None and query not in range(T):
+        raise ValueError(f"query must be in 0 to T - 1 = {T - 1}, got {query!r}")
+    if first != (0, 0) or query is not None:
+        named["start"] = [*first, query]
     return View(
         "attention_view",
         title,
@@ -70,7 +85,7 @@ def attention_view(
             "mask": None if mask is None else mask.tolist(),
             **named,
         },
-        [Table(caption, weights[0, 0].tolist(), columns=keys, rows=tokens)],
+        [Table(caption, weights[first].tolist(), columns=keys, rows=tokens)],
     )
 
 
@@ -91,6 +106,18 @@ def _distinct(name: str, names: Sequence[str], letter: str, size: int) -> list[s
     if len(set(names)) < size:
         raise ValueError(f"{name} must be all distinct, got {names}")
     return names
+
+
+def _counted(size: int) -> list[str]:
+    """The names of a menu that counts."""
+    return [str(number) for number in range(size)]
+
+
+def _place(name: str, chosen: str | None, names: list[str]) -> int:
+    """Where a name stands in its menu; 0 where none is chosen."""
+    if chosen is not None and str(chosen) not in names:
+        raise ValueError(f"{name} must be one of {names}, got {chosen!r}")
+    return 0 if chosen is None else names.index(str(chosen))
 
 
 def _as_layers(weights: Tensor | list[Tensor] | tuple[Tensor, ...]) -> Tensor:

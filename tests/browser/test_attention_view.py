@@ -268,6 +268,22 @@ def test_weights_come_in_the_shapes_that_models_return(weights, shape):
     torch.testing.assert_close(got, WEIGHTS[: shape[0], : shape[1]])
 
 
+def test_it_begins_with_the_layer_the_head_and_the_query_that_are_asked_for(show_views):
+    view = attention_view(
+        QUERIES, WEIGHTS, keys=KEYS, heads="abc", layer="1", head="c", query=4
+    )
+    assert "Weights of layer 1, head c" in view._repr_html_()
+    shown = show_views(view)
+    assert shown.control("layer").input_value() == "1"
+    assert shown.control("head").input_value() == "c"
+    assert_map(shown, WEIGHTS[1, 2])
+    assert_query(shown, WEIGHTS[1, 2], 4)
+    shown.press("show all", "Enter")
+    assert drawn_lines(shown) > S
+    shown.press("queries", "Home")
+    assert_query(shown, WEIGHTS[1, 2], 0)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -285,6 +301,10 @@ def test_weights_come_in_the_shapes_that_models_return(weights, shape):
         ({"layers": [1]}, r"layers must hold L = 2 names, .* got 1"),
         ({"heads": [1, 2]}, r"heads must hold H = 3 names, .* got 2"),
         ({"heads": [1, 2, 2]}, r"heads must be all distinct, got \['1', '2', '2'\]"),
+        ({"layer": 2}, r"layer must be one of \['0', '1'\], got 2"),
+        ({"heads": "abc", "head": 0}, r"head must be one of \['a', 'b', 'c'\], got 0"),
+        ({"query": T}, r"query must be in 0 to T - 1 = 4, got 5"),
+        ({"query": -1}, r"query must be in 0 to T - 1 = 4, got -1"),
         ({"keys": KEYS[1:]}, r"keys must hold S = 7 names, .* got 6"),
         ({"keys": None}, r"keys must hold S = 7 names, .* got 5"),
         ({"mask": torch.ones(T, T).bool()}, r"mask must broadcast .*\(5, 7\)"),

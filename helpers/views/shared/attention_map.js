@@ -38,9 +38,10 @@ const LEAST_LINE = 0.004; // a weight below it has no line while all lines are s
  *
  * `weights[layer][head][i][j]` is what query i gives to key j; a row may be a typed array. `tokens`
  * are the queries' names and `keys` the keys' (the same, where left out); `layers` and `heads` are
- * names for the menus; `hidden(i, j)` says which pairs are masked. Where `live` is false, nothing
- * is announced. Returns the element and `update(weights, tokens, keys)`: new weights, and new names
- * where they change.
+ * names for the menus; `start` is the layer, the head and the query to begin with, or null for all
+ * queries; `hidden(i, j)` says which pairs are masked. Where `live` is false, nothing is announced.
+ * Returns the element and `update(weights, tokens, keys)`: new weights, and new names where they
+ * change.
  */
 export function attentionMap({
   tokens,
@@ -48,12 +49,12 @@ export function attentionMap({
   weights,
   layers,
   heads,
+  start: [layer, head, query] = [0, 0, null],
   hidden = () => false,
   live = true,
 }) {
-  let [layer, head] = [0, 0];
   /** @type {{ side: string, index: number } | null} */
-  let kept = null; // what was clicked or reached by arrow keys: { side, index }
+  let kept = query === null ? null : { side: "queries", index: query }; // what was clicked or reached by arrow keys: { side, index }
   /** @type {{ side: string, index: number } | null} */
   let pointed = null; // what the mouse points at, for as long as it does
   const picker = h("div", { class: "controls" });
