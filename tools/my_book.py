@@ -13,6 +13,7 @@ import hashlib
 import json
 import os
 import pathlib
+import subprocess
 import sys
 
 import nbformat
@@ -209,6 +210,8 @@ def main():
         stem = os.path.splitext(name)[0]
         print(f"{stem} has changed in the book: make lab FRESH={stem} brings it")
     sys.stdout.flush()
+    if os.name == "nt":  # execv would hand the prompt back while JupyterLab runs
+        sys.exit(subprocess.call(command()))
     os.execv(sys.executable, command())  # noqa: S606 its own interpreter
 
 
