@@ -4,8 +4,8 @@ The address is ``repository.url`` in ``_config.yml``; ``python -m tools.reposito
 sets it. Pages get their links to Colab, their canonical link and the address of their
 preview; the site gets its map, and a page for missing ones whose links work at any
 depth. While the owner is still the placeholder OWNER, no such address is written
-anywhere, and what would lead there is left out: the buttons for Colab and Binder, and
-the front page's door to Colab.
+anywhere, and what would lead there is left out: the buttons for Colab and Binder, the
+front page's door to Colab, and the footer's link for reporting a mistake.
 """
 
 import pathlib
@@ -93,6 +93,7 @@ def set_address(app, config):
     colab = address.colab(options["repository_branch"], "{{path}}")
     config.myst_url_schemes = {**schemes, "colab": colab}
     config.html_baseurl = config.ogp_site_url = address.site
+    config.html_context["report_mistake"] = f"{address.url}/issues/new"
     config.sitemap_url_scheme = "{link}"
     config.sitemap_excludes = UNMAPPED
     app.setup_extension("sphinx_sitemap")  # without an address it would warn

@@ -1,7 +1,8 @@
-"""What stands on a page beside its text: a time, a version, a view, and less noise.
+"""What stands on a page beside its text: a time, a footer, a view, and less noise.
 
-A chapter's own statement of its time is shown at the top of its page, too; the book's
-version stands in every footer. The directive
+A chapter's own statement of its time is shown at the top of its page, too. The book's
+licences and version stand in every footer, and below a heading "Exercises" the page
+says where exercises run. The directive
 
     ```{view} 01_dot_product_attention view-unfinished-story
     ```
@@ -23,6 +24,8 @@ import helpers
 from helpers.checks.exercise import Exercise
 from helpers.views.view import is_stored
 
+# Beside the library, from which the version is, too.
+LICENCES = pathlib.Path(helpers.__file__).resolve().parent.parent / "LICENSE"
 TIME = re.compile(r"Time:\s+about (\d+) minutes\b(?:, and (\d+) for the exercises?)?")
 
 
@@ -51,6 +54,42 @@ def show_version(app, config):
     config.html_theme_options["extra_footer"] = (
         f'<p class="edition">Version {helpers.__version__}</p>'
     )
+
+
+def stage_licence(app):
+    """Put the text of the licences into the site, for the footer's link."""
+    folder = pathlib.Path(app.outdir).parent / "licence_static"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "LICENSE.txt").write_bytes(LICENCES.read_bytes())
+    app.config.html_static_path.append(str(folder))
+
+
+def name_once(app, pagename, templatename, context, doctree):
+    """Leave the book's name out behind the front page's title, which is the same."""
+    if context.get("title") == context.get("docstitle"):
+        context["docstitle"] = ""
+
+
+def say_where_exercises_run(app, doctree, docname):
+    """Begin the exercises of a page with the two places in which they run."""
+    front = app.builder.get_relative_uri(docname, app.config.root_doc)
+    for section in doctree.findall(nodes.section):
+        if section[0].astext() != "Exercises":
+            continue
+        line = nodes.paragraph(classes=["where-they-run"])
+        for text, place in (
+            ("Exercises run ", None),
+            ("in JupyterLab", "on-your-machine"),
+            (" or ", None),
+            ("in Colab", "in-colab"),
+            (", not on this page.", None),
+        ):
+            words = nodes.Text(text)
+            if place:
+                address = f"{front}#{place}"
+                words = nodes.reference("", text, refuri=address, internal=True)
+            line += words
+        section.insert(1, line)
 
 
 class StoredView(SphinxDirective):
@@ -100,6 +139,9 @@ def setup(app):
     app.add_autodocumenter(CheckDocumenter)
     app.add_directive("view", StoredView)
     app.connect("config-inited", show_version)
+    app.connect("builder-inited", stage_licence)
+    app.connect("doctree-resolved", say_where_exercises_run)
     app.connect("html-page-context", add_time)
+    app.connect("html-page-context", name_once)
     app.connect("autodoc-skip-member", skip_aliases)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

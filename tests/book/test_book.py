@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from tests import ROOT
-from tests.conftest import UNPUBLISHED
+from tests.conftest import PUBLISHED, UNPUBLISHED
 
 TOC = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
 PAGES = [
@@ -137,9 +137,11 @@ def test_the_api_page_documents_every_public_name(site):
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_has_a_title_a_description_and_a_picture(site, page):
     told = preview(site, page)
-    title = re.search(r"<title>(.*) &#8212; .*</title>", text_of(site, page))[1]
-    assert html.unescape(title) == told["og:title"]
-    assert told["og:site_name"] == "Attention, One Step at a Time"
+    book = "Attention, One Step at a Time"
+    [title] = re.findall(r"<title>(.*)</title>", text_of(site, page))
+    assert title.count(book) == 1
+    assert html.unescape(title.removesuffix(f" &#8212; {book}")) == told["og:title"]
+    assert told["og:site_name"] == book
     assert told["description"] == told["og:description"]
     assert re.fullmatch(r".{30,200}(?<!,)[.?]", told["description"])
     picture = (site / page).parent / told["og:image"]
@@ -197,6 +199,28 @@ def test_a_page_shows_the_books_version_and_mark(site, page):
         assert ((site / page).parent / attrs["src"]).is_file()
 
 
+@pytest.mark.parametrize("page", [*PAGES, *MADE])
+def test_a_page_names_its_authors_and_licences(site, page):
+    text = text_of(site, page)
+    foot = text[text.index("<footer class=") :]
+    settings = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
+    assert f"By {settings['author']}" in foot
+    licence = re.search(
+        r"Code: MIT. Text and figures: CC BY 4.0. <a href=\"([^\"]+)\"", foot
+    )
+    file = (site / page).parent / licence[1]
+    assert file.read_bytes() == (ROOT / "LICENSE").read_bytes()
+    assert "Report a mistake" not in text
+
+
+def test_a_mistake_is_reported_where_the_book_has_an_address(published):
+    for page in ("chapters/index", "404"):
+        links = re.findall(
+            r'<a href="([^"]+)">Report a mistake</a>', text_of(published[0], page)
+        )
+        assert links == [f"{PUBLISHED}/issues/new"]
+
+
 def test_the_mark_has_the_books_colours():
     mark = (ROOT / "_static" / "logo.svg").read_text(encoding="utf-8")
     assert set(re.findall(r"#[0-9A-F]{6}", mark)) == {
@@ -234,6 +258,21 @@ def test_a_page_shows_the_time_that_its_text_states(site, page):
 @pytest.mark.parametrize("page", CHAPTERS)
 def test_every_chapter_states_its_time(site, page):
     assert "minutes of reading" in text_of(site, page)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_exercises_say_where_they_run(site, page):
+    text = text_of(site, page)
+    lines = re.findall(r'<p class="where-they-run">(.+?)</p>', text)
+    assert len(lines) == text.count('<section id="exercises">')
+    front = text_of(site, PAGES[0])
+    for line in lines:
+        links = re.findall(r'href="index\.html#([\w-]+)"', line)
+        assert len(links) == 2
+        assert all(f'<section id="{link}">' in front for link in links)
+    source = ROOT / f"{page}.ipynb"
+    exercises = source.exists() and "### Exercise 1" in source.read_text("utf-8")
+    assert len(lines) == exercises
 
 
 def test_pages_lead_to_their_neighbours_by_title(site):

@@ -7,9 +7,9 @@ import pytest
 
 from tests.book.test_book import CHAPTERS, MADE, PAGES
 from tests.browser.watched import DESKTOP, Watched
+from tests.browser.widths import cut_off
 
 WIDTHS = (1280, 375)
-NARROWEST = (1000, 1200)  # with the sidebar on the left, with both
 THEMES = ("light", "dark")
 # What a server could spoil, it spoils on one page of each kind.
 OVER_HTTP = [PAGES[0], CHAPTERS[0], CHAPTERS[-1], *MADE]
@@ -28,36 +28,6 @@ VIEWS = """() => [...document.querySelectorAll(".aos-view")].map((view) => [
     view.querySelector("details[open]") === null,
 ])"""
 
-
-# What is cut though it has room: eighty columns of code, pictures and diagrams.
-# All folds are open, a scroll bar takes its room, and the sidebars have slid in.
-CUT = """async () => {
-    document.body.getBoundingClientRect();
-    await Promise.allSettled(document.getAnimations().map((one) => one.finished));
-    const folded = [...document.querySelectorAll("details:not([open])")];
-    for (const one of folded) one.open = true;
-    document.body.style.marginRight = "15px";
-    const code = [...document.querySelectorAll(".bd-article pre")].filter(
-        (one) => one.textContent.split("\\n").every((line) => line.length <= 80)
-            && one.scrollWidth > one.clientWidth + 1);
-    const pictures = [...document.querySelectorAll(":is(.picture, .aos-diagram svg)")]
-        .filter((one) => one.getBoundingClientRect().width
-            > one.parentElement.clientWidth + 1);
-    const cut = [...code, ...pictures].map((one) => one.textContent.slice(0, 200));
-    for (const one of folded) one.open = false;
-    document.body.style.marginRight = "";
-    return cut;
-}"""
-# On a phone: what scrolls sideways without a shade at its edge, and plots that scroll.
-UNSHADED = """() => [...document.querySelectorAll(".bd-article *")].filter((one) =>
-    one.scrollWidth > one.clientWidth + 1
-    && ["auto", "scroll"].includes(getComputedStyle(one).overflowX)
-    && !getComputedStyle(one).backgroundImage.includes("gradient")
-).map((one) => one.outerHTML.slice(0, 200)).concat(
-    [...document.querySelectorAll(".picture")].filter((one) => one.checkVisibility()
-        && Number(one.getAttribute("width")) < 640
-        && one.getBoundingClientRect().width > one.parentElement.clientWidth + 1
-    ).map((one) => one.getAttribute("aria-label").slice(0, 200)))"""
 # Parts of a drawing that a rule of the page's theme has made invisible.
 FLAT = """() => [...document.querySelectorAll(".aos-diagram rect")].filter(
     (one) => Number(one.getAttribute("height")) !== one.getBBox().height
@@ -101,15 +71,6 @@ def assert_fits(page, theme):
         assert overflow <= 0, f"{overflow} pixels too wide at {width} ({theme})"
 
 
-def assert_nothing_is_cut(page):
-    """Code, pictures and diagrams have room beside the sidebars; phones show edges."""
-    page.set_viewport_size(DESKTOP | {"width": min(WIDTHS)})
-    assert page.evaluate(UNSHADED) == []
-    for width in NARROWEST:
-        page.set_viewport_size(DESKTOP | {"width": width})
-        assert page.evaluate(CUT) == [], width
-
-
 def assert_views_are_alive(page):
     views = page.evaluate(VIEWS)
     assert views
@@ -127,13 +88,13 @@ def assert_views_are_alive(page):
     indirect=["one_page"],
 )
 def test_one_visit_of_a_page(watched, path, themes):
-    """Both themes, both widths, its views, and a chapter on paper."""
+    """Both themes, all widths, its views, and a chapter on paper."""
     watched.page.emulate_media(color_scheme=themes[0])
     visit(watched, path)
     for theme in themes:
         watched.page.emulate_media(color_scheme=theme)
         assert_fits(watched.page, theme)
-    assert_nothing_is_cut(watched.page)
+    assert cut_off(watched.page) == []
     if path in CHAPTERS:
         assert_views_are_alive(watched.page)
         assert_prints_well(watched.page)
