@@ -8,9 +8,18 @@ Each file is named for what a reader gets:
 - ``accessibility``: pictures have words, and a screen reader finds the sidebar.
 - ``progress``: answers stay folded until they are asked for; what is done is marked.
 - ``page_parts``: a chapter's time, the book's version, views of other chapters.
+- ``search``: answers while a reader types, from every section.
 """
 
-PARTS = ("address", "previews", "page_parts", "progress", "offline", "accessibility")
+PARTS = (
+    "address",
+    "previews",
+    "page_parts",
+    "progress",
+    "search",
+    "offline",
+    "accessibility",
+)
 
 
 def setup(app):

@@ -180,20 +180,6 @@ def test_controls_agree_with_their_view_after_the_way_back(chromium, site):
     page.close()
 
 
-def test_search_finds_a_word_on_the_right_pages(watched):
-    page = watched.page
-    page.goto(f"{watched.origin}/{CHAPTERS[0]}.html")
-    page.locator(".search-button-field").click()
-    page.keyboard.type("permutation")
-    page.keyboard.press("Enter")
-    page.wait_for_url(f"{watched.origin}/search.html?q=permutation")
-    found = page.locator("#search-results li a")
-    found.get_by_text("1. Dot-product attention", exact=True).wait_for()
-    found.first.click()
-    page.wait_for_url(f"{watched.origin}/{CHAPTERS[0]}.html*")
-    assert watched.wrong == []
-
-
 def test_a_script_that_the_page_was_not_built_with_does_not_run(watched):
     page = watched.page
     page.goto(f"{watched.origin}/{CHAPTERS[0]}.html")
