@@ -53,7 +53,9 @@ class Trainer {
     this.stepping = false; // one step is asked for
     this.paused = false; // because nobody sees the page
     this.ended = false;
+    this.unsaved = false; // steps since the model was new, or saved
     this.isThere = () => true;
+    this.asks = (event) => event.preventDefault();
 
     this.plan = h("p", { class: "note", "data-value": "plan" });
     this.status = h("p", { class: "note", "aria-live": "polite", "data-value": "status" });
@@ -83,6 +85,19 @@ class Trainer {
   setRunning(on) {
     this.running = on;
     this.controls.run.textContent = on ? "Pause" : "Train";
+    this.guard();
+  }
+
+  /** Leaving the page asks first while a model learns, or has learned and isn't saved. */
+  guard(unsaved = this.unsaved) {
+    this.unsaved = unsaved;
+    const isAtRisk = (this.running || unsaved) && this.isThere();
+    window[isAtRisk ? "addEventListener" : "removeEventListener"]("beforeunload", this.asks);
+  }
+
+  /** The curve comes in sight, where it isn't. */
+  showCurve() {
+    this.place.querySelector("svg")?.scrollIntoView({ block: "nearest" });
   }
 
   fail(message) {
@@ -120,7 +135,7 @@ class Trainer {
     this.worker ??= startWorker(
       (data) => this.hear(data),
       (message) => {
-        [this.worker, this.panel, this.shown] = [null, null, 0];
+        [this.worker, this.panel, this.shown, this.unsaved] = [null, null, 0, false];
         this.fail(message);
       },
     );
@@ -144,6 +159,7 @@ class Trainer {
       if (!this.wanted) this.begin();
       if (!this.worker) return;
       this.setRunning(true);
+      this.showCurve();
       this.say("In training.");
       this.ask("run");
     }
@@ -202,7 +218,7 @@ class Trainer {
     if (data.kind === "ready") this.ready(data);
     else if (isOfNext || data.training === this.shown)
       ({
-        step: () => panel?.step(data, running),
+        step: () => this.stepped(data),
         findings: () => this.examined(data),
         sample: () => panel?.sample(data, running),
         look: () => panel?.look(data, running),
@@ -221,8 +237,15 @@ class Trainer {
     const chart = chartOf(data.steps, data.alphabet, levels);
     this.panel = panel(data, chart, (where) => this.ask("look", { where }, this.shown));
     this.place.replaceChildren(this.panel.element);
+    this.guard(false);
     this.tellPlan();
-    if (!this.running) this.say("A model is there, and has taken no step here yet.");
+    if (this.running) this.showCurve();
+    else this.say("A model is there, and has taken no step here yet.");
+  }
+
+  stepped(data) {
+    this.guard(true);
+    this.panel?.step(data, this.running);
   }
 
   examined(data) {
@@ -233,6 +256,7 @@ class Trainer {
 
   saved({ bytes }) {
     download(bytes, FILE_NAME);
+    this.guard(false);
     this.say(`The model is saved as ${FILE_NAME}.`);
   }
 

@@ -208,6 +208,49 @@ def test_a_page_that_nobody_sees_pauses(shown):
     wait_for_more(shown, paused)
 
 
+def asks(shown):
+    """Whether leaving the page would ask first."""
+    return shown.page.evaluate(
+        "() => !dispatchEvent(new Event('beforeunload', { cancelable: true }))"
+    )
+
+
+def test_leaving_asks_first_while_a_model_would_be_lost(shown):
+    assert not asks(shown)
+    shown.press("anew", "Enter")
+    wait(shown, "step", "^0 of")
+    assert not asks(shown)
+    shown.press("run", "Enter")
+    assert asks(shown)
+    wait_for_more(shown, 1)
+    shown.press("run", "Enter")
+    wait(shown, "status", "^Paused. After")
+    assert asks(shown)
+    with shown.page.expect_download():
+        shown.press("save", "Enter")
+    wait(shown, "status", "^The model is saved")
+    assert not asks(shown)
+    shown.press("step", "Enter")
+    wait_for_another(shown, "status", shown.value("status"))
+    assert asks(shown)
+    before = shown.watched.held
+    shown.page.reload()
+    assert shown.watched.held == before + 1
+    assert not asks(shown)
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (375, 700)])
+def test_the_curve_is_in_sight_once_it_trains(shown, size):
+    page = shown.page
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    page.evaluate("scrollTo(0, 0)")
+    shown.press("run", "Enter")
+    wait_for_more(shown, 1)
+    box = page.locator(".live svg").first.bounding_box()
+    assert box["y"] >= 0
+    assert box["y"] + box["height"] <= size[1] + 1
+
+
 def test_the_page_stays_responsive_while_it_trains(show_views):
     shown = show_views(view_of(whole_world(), floor=whole_world().floor))
     shown.press("run", "Enter")

@@ -14,6 +14,7 @@ class Watched:
         self.context = browser.new_context(viewport=DESKTOP)
         self.page = self.context.new_page()
         self.wrong = []
+        self.held = 0  # how often the page has asked whether to leave it
         elsewhere = re.compile(f"^(?!{re.escape(origin)})")
         self.page.route(elsewhere, self._refuse)
         self.page.on("requestfailed", lambda r: self.wrong.append(f"failed: {r.url}"))
@@ -53,5 +54,9 @@ class Watched:
             self.wrong.append(f"console: {message.text}")
 
     def _asked(self, dialog):
+        if dialog.type == "beforeunload":
+            self.held += 1
+            dialog.accept()
+            return
         self.wrong.append(f"dialog: {dialog.message}")
         dialog.dismiss()
