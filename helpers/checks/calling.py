@@ -4,6 +4,7 @@ import contextlib
 import copy
 import io
 import linecache
+import logging
 import operator
 import pathlib
 import sys
@@ -150,13 +151,19 @@ def quick_call(
 def sheltered() -> Iterator[None]:
     """Let nothing out of many quick calls, as nothing gets out of ``call``."""
     gpus = range(torch.cuda.device_count()) if torch.cuda.is_initialized() else []
-    with (
-        torch.random.fork_rng(devices=gpus),
-        contextlib.redirect_stdout(_FirstOfIt()),
-        warnings.catch_warnings(action="ignore"),
-        _same_default_dtype(),
-    ):
-        yield
+    logged = logging.root.manager.disable
+    logging.disable()  # a changed call may log what the reader's never would
+    try:
+        with (
+            torch.random.fork_rng(devices=gpus),
+            contextlib.redirect_stdout(_FirstOfIt()),
+            contextlib.redirect_stderr(_FirstOfIt()),
+            warnings.catch_warnings(action="ignore"),
+            _same_default_dtype(),
+        ):
+            yield
+    finally:
+        logging.disable(logged)
 
 
 @contextlib.contextmanager

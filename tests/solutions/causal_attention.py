@@ -203,7 +203,7 @@ RIGHT = [ByBuffer, ByPyTorch, ByEinsum, InDouble, LooksAtItsNumbers]
 WRONG = [
     (NotCut, "a layer whose mask is not cut to the number of tokens"),
     (Forgetful, "a layer without a mask"),
-    (MaskOnTheCPU, "a layer that makes its mask on the CPU"),
+    (MaskOnTheCPU, "a layer that leaves a tensor, such as its mask, on the CPU"),
     (Unscaled, "a layer without scaling"),
     (ScaledByD, "a layer that divides by D instead of its square root"),
     (ScaledByInputs, "a layer that divides by the square root of d_in"),

@@ -2,6 +2,7 @@
 
 import dataclasses
 import importlib
+import logging
 import os
 import queue
 import subprocess
@@ -336,3 +337,125 @@ def test_a_check_leaves_the_filters_of_warnings_as_they_were():
     before = [*warnings.filters]
     assert checks.causal_mask.examine(filters).ok
     assert [*warnings.filters] == before
+
+
+# --- layers of other kinds ------------------------------------------------------------
+
+
+class Linears(torch.nn.Module):
+    """A causal layer; others keep something in another way."""
+
+    def __init__(self, d_in, d_out, context_length, dropout, qkv_bias=False):
+        super().__init__()
+        self.W_query = torch.nn.Linear(d_in, d_out, bias=qkv_bias)
+        self.W_key = torch.nn.Linear(d_in, d_out, bias=qkv_bias)
+        self.W_value = torch.nn.Linear(d_in, d_out, bias=qkv_bias)
+        self.dropout = torch.nn.Dropout(dropout)
+        self.register_buffer("mask", torch.ones(context_length, context_length).tril())
+
+    def forward(self, x):
+        T = x.shape[1]
+        queries, keys, values = self.W_query(x), self.W_key(x), self.W_value(x)
+        scores = queries @ keys.mT / keys.shape[-1] ** 0.5
+        scores = scores.masked_fill(self.mask[:T, :T] == 0, -torch.inf)
+        return self.dropout(scores.softmax(-1)) @ values
+
+
+class Frozen(Linears):
+    def __init__(self, *sizes, **named):
+        super().__init__(*sizes, **named)
+        mask = self.mask
+        del self.mask
+        self.mask = torch.nn.Parameter(mask, requires_grad=False)
+
+
+class Aliased(Linears):
+    def __init__(self, *sizes, **named):
+        super().__init__(*sizes, **named)
+        three = {"q": self.W_query, "k": self.W_key, "v": self.W_value}
+        del self.W_query, self.W_key, self.W_value
+        self.qkv = torch.nn.ModuleDict(three)
+        self.W_query, self.W_key, self.W_value = three.values()
+
+
+class Lazy(Linears):
+    def __init__(self, d_in, d_out, context_length, dropout, qkv_bias=False):
+        super().__init__(d_in, d_out, context_length, dropout, qkv_bias)
+        for name in ("W_query", "W_key", "W_value"):
+            setattr(self, name, torch.nn.LazyLinear(d_out, bias=qkv_bias))
+
+
+@pytest.mark.parametrize("kind", [Linears, Frozen, Aliased, Lazy])
+def test_a_right_layer_may_keep_what_it_needs_in_any_way(kind):
+    verdict = checks.causal_attention.examine(kind)
+    assert verdict.ok, verdict.text
+
+
+def test_only_two_devices_are_called_so():
+    class Scaled(Linears):
+        def __init__(self, *sizes, **named):
+            super().__init__(*sizes, **named)
+            self.scale = torch.ones(1)
+
+        def forward(self, x):
+            return super().forward(x) * self.scale
+
+    class Refuses(Linears):
+        def forward(self, x):
+            if x.is_meta:
+                raise RuntimeError("no numbers")
+            return super().forward(x)
+
+    name = "a layer that leaves a tensor, such as its mask, on the CPU"
+    assert checks.causal_attention.examine(Scaled).mistake == name
+    verdict = checks.causal_attention.examine(Refuses)
+    assert (verdict.kind, verdict.mistake) == ("raised", None)
+
+
+# --- what a search for repairs reads and writes ---------------------------------------
+
+WRONG_TWICE = """
+def my_scaled_weights(queries, keys):
+    scores = queries @ keys.mT
+    scores = scores / queries.shape[0] ** 0.5
+    return scores.softmax(-1)
+"""
+WRONG_OTHERWISE = """
+def my_scaled_weights(queries, keys):
+    D = keys.shape[-1] * 1.5
+    weights = (queries @ keys.mT / D).softmax(-1)
+    return weights * 1.01
+"""
+
+
+def test_no_line_is_quoted_that_the_attempt_has_not(tmp_path, monkeypatch):
+    path = tmp_path / "mine_to_edit.py"
+    monkeypatch.syspath_prepend(tmp_path)
+    path.write_text(WRONG_TWICE)
+    mine = importlib.import_module("mine_to_edit")
+    first = mine.my_scaled_weights
+    found = checks.scaled_weights.examine(first).text
+    assert "queries.shape[-1] ** 0.5" in found
+    path.write_text(WRONG_OTHERWISE)
+    os.utime(path, (1e9, 1e9))
+    edited = importlib.reload(mine).my_scaled_weights
+    assert "queries.shape[0]" not in checks.scaled_weights.examine(edited).text
+    # Of the first one, no code can be read any more.
+    assert "line" not in checks.scaled_weights.examine(first).text
+
+
+def my_scaled_weights(queries, keys):
+    print("by hand", file=sys.stderr)
+    scores = queries @ keys.mT * 2.0
+    logging.getLogger("mine").warning("shape %s", tuple(scores.shape))
+    scores = scores / (queries.shape[-1] + 1.5)
+    return scores.softmax(-1) + 0.01
+
+
+def test_a_search_for_repairs_logs_nothing(caplog, capsys):
+    exercise = checks.scaled_weights
+    assert exercise.examine(my_scaled_weights).kind == "values"
+    calls = len(exercise.inputs())
+    assert 0 < len(caplog.records) <= 3 * calls
+    assert capsys.readouterr().err.count("by hand") <= 3 * calls
+    assert logging.root.manager.disable == 0

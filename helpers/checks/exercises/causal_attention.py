@@ -1,6 +1,7 @@
 """Exercise of chapter 4: a causal layer."""
 
 import torch
+from torch.nn.parameter import UninitializedParameter
 
 from helpers import attention
 from helpers.checks.cases import Case, Mistake
@@ -9,6 +10,7 @@ from helpers.checks.exercises.support import causal_attention_mistakes as mistak
 from helpers.checks.exercises.support.readers_layer import (
     first_output,
     repeats,
+    trained_names,
     with_parameters,
 )
 from helpers.checks.stubs import attempted
@@ -51,13 +53,14 @@ def _use_causal_attention(layer_class, x, context_length, parameters, use):
     sizes = (d_in, d_out, context_length, dropout)
     layer = layer_class(*sizes, True) if use == "biases" else layer_class(*sizes)
     layer = attempted(layer)
-    if use != "device":
+    lazy = any(isinstance(one, UninitializedParameter) for one in layer.parameters())
+    if use != "device" or lazy:
         first_output(layer, x)
     if use in ("parameters", "biases"):
-        ending = "bias" if use == "biases" else ""
-        return sorted(
-            one for one, _ in layer.named_parameters() if one.endswith(ending)
-        )
+        ending = "bias" if use == "biases" else "weight"
+        names = [one.replace("weight", ending) for one in parameters]
+        trained = trained_names(layer, names)
+        return [one for one in trained if use == "parameters" or one.endswith("bias")]
     layer = with_parameters(layer, parameters)
     if use == "device":
         return _shape_on_meta(layer, x)
@@ -74,11 +77,17 @@ def _use_causal_attention(layer_class, x, context_length, parameters, use):
     return layer(x) if use == "no dropout" else layer.eval()(x)
 
 
+class TwoDevices(RuntimeError):
+    """What PyTorch says where tensors lie on two devices."""
+
+
 def _shape_on_meta(layer, x):
     """The output's shape on a device without numbers; it fails where a GPU would."""
     try:
         return tuple(layer.to("meta")(x.to("meta")).shape)
     except RuntimeError as error:
+        if "device" in str(error):
+            raise TwoDevices(str(error)) from error
         if "item() cannot be called on meta" not in str(error):
             raise
     # A layer that looks at its numbers finds none there, which no GPU minds.
@@ -123,10 +132,11 @@ EXERCISE = Exercise(
             "is hidden. masked_fill_ with an underscore works in place.",
         ),
         Mistake(
-            "a layer that makes its mask on the CPU",
+            "a layer that leaves a tensor, such as its mask, on the CPU",
             mistaken.OnTheProcessor,
-            "All is well until the layer moves: then scores and mask are on two "
-            "devices. Register the mask as a buffer, or make it on the scores' device.",
+            "All is well until the layer moves: then tensors are on two devices. "
+            "Register what the layer keeps as a buffer, or make it on the scores' "
+            "device.",
         ),
         Mistake(
             "a layer without scaling",

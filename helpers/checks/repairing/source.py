@@ -3,7 +3,8 @@
 import ast
 import inspect
 import linecache
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from types import CodeType
 from typing import Any
 
 Definition = ast.FunctionDef | ast.ClassDef
@@ -60,11 +61,15 @@ def read(attempt: Any) -> Source | None:
         return None
     if code.co_freevars and code.co_freevars != ("__class__",):
         return None
-    lines = linecache.getlines(code.co_filename)
+    linecache.checkcache(code.co_filename)
+    text = "".join(linecache.getlines(code.co_filename))
     try:
-        tree = ast.parse("".join(lines))
+        tree = ast.parse(text)
+        compiled = compile(text, code.co_filename, "exec", dont_inherit=True)
     except (SyntaxError, ValueError):  # a cell with magic commands in it
         return None
+    if not any(_is_same(code, one) for one in _codes(compiled)):
+        return None  # the file has changed since the attempt was made
     beside = [one for one in tree.body if isinstance(one, Definition)]
     for one in beside:
         last = one.end_lineno or one.lineno
@@ -74,6 +79,20 @@ def read(attempt: Any) -> Source | None:
             module = ast.Module([other for other in beside if other in called], [])
             return Source(attempt, module, one)
     return None
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    """A code object, and all those in it."""
+    yield code
+    for one in code.co_consts:
+        if isinstance(one, CodeType):
+            yield from _codes(one)
+
+
+def _is_same(one: CodeType, other: CodeType) -> bool:
+    """Whether two codes are from the same lines and do the same."""
+    parts = ("co_name", "co_firstlineno", "co_code", "co_names", "co_varnames")
+    return all(getattr(one, part) == getattr(other, part) for part in parts)
 
 
 def _called(definition: Definition, beside: list[Definition]) -> list[Definition]:

@@ -1,5 +1,6 @@
 """How checks use a reader's layer: known weights go in, what it does comes out."""
 
+from collections.abc import Container
 from typing import Any
 
 import torch
@@ -9,7 +10,7 @@ from helpers.checks.stubs import attempted
 
 
 def with_parameters(layer: nn.Module, parameters: dict[str, Tensor]) -> nn.Module:
-    """Give a layer known weights; what it has beyond them becomes 1.
+    """Give a layer known weights; what else it trains becomes 1.
 
     Args:
         layer: an ``nn.Module``; it is changed.
@@ -22,7 +23,7 @@ def with_parameters(layer: nn.Module, parameters: dict[str, Tensor]) -> nn.Modul
         AttributeError: a parameter that the layer lacks.
         ValueError: a parameter of another shape.
     """
-    own = dict(layer.named_parameters())
+    own = dict(layer.named_parameters(remove_duplicate=False))
     with torch.no_grad():
         for name, values in parameters.items():
             if name not in own:
@@ -34,9 +35,20 @@ def with_parameters(layer: nn.Module, parameters: dict[str, Tensor]) -> nn.Modul
                     f"{tuple(values.shape)}"
                 )
             own[name].copy_(values)
-        for name in own.keys() - parameters.keys():
-            own[name].fill_(1.0)
+        known = {id(own[name]) for name in parameters}
+        for one in layer.parameters():
+            if one.requires_grad and id(one) not in known:
+                one.fill_(1.0)
     return layer
+
+
+def trained_names(layer: nn.Module, wanted: Container[str]) -> list[str]:
+    """The names of what a layer trains, sorted; of several for one, a wanted one."""
+    names: dict[int, str] = {}
+    for name, one in layer.named_parameters(remove_duplicate=False):
+        if one.requires_grad and (id(one) not in names or name in wanted):
+            names[id(one)] = name
+    return sorted(names.values())
 
 
 def first_output(layer: nn.Module, *inputs: Any) -> Any:
