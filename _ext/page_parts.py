@@ -26,6 +26,7 @@ from helpers.views.view import is_stored
 
 # Beside the library, from which the version is, too.
 LICENCES = pathlib.Path(helpers.__file__).resolve().parent.parent / "LICENSE"
+WRITTEN = re.compile(r"(?:Overwriting|Writing) [\w.]+")
 TIME = re.compile(r"Time:\s+about (\d+) minutes\b(?:, and (\d+) for the exercises?)?")
 
 
@@ -92,6 +93,14 @@ def say_where_exercises_run(app, doctree, docname):
         section.insert(1, line)
 
 
+def drop_what_writefile_says(app, doctree):
+    """Leave out that a cell has written its file: its first line says so."""
+    for output in list(doctree.findall(nodes.container)):
+        is_output = output.get("nb_element") == "cell_code_output"
+        if is_output and WRITTEN.fullmatch(output.astext().strip()):
+            output.parent.remove(output)
+
+
 class StoredView(SphinxDirective):
     """The view that a cell has stored, as HTML."""
 
@@ -140,6 +149,7 @@ def setup(app):
     app.add_directive("view", StoredView)
     app.connect("config-inited", show_version)
     app.connect("builder-inited", stage_licence)
+    app.connect("doctree-read", drop_what_writefile_says)
     app.connect("doctree-resolved", say_where_exercises_run)
     app.connect("html-page-context", add_time)
     app.connect("html-page-context", name_once)

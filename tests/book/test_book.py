@@ -11,6 +11,8 @@ import struct
 import pytest
 import yaml
 
+from experiments.learning_in_the_page import rates_of
+from helpers.recorded import results
 from tests import ROOT
 from tests.conftest import PUBLISHED, UNPUBLISHED
 
@@ -237,6 +239,13 @@ def test_quotation_marks_face_their_quotation(site, page):
     assert [part for part in parts if WRONG_WAY.search(part)] == []
 
 
+def test_no_page_shows_that_a_cell_has_written_its_file(site):
+    written = [page for page in PAGES if "%%writefile" in text_of(site, page)]
+    assert "chapters/15_many_machines" in written
+    for page in written:
+        assert not re.search(r"(Overw|>W)riting \w+\.py", text_of(site, page)), page
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_shows_the_time_that_its_text_states(site, page):
     text = text_of(site, page)
@@ -311,6 +320,20 @@ def test_the_front_page_has_two_doors_and_a_third_to_colab(site, published):
     (read, _), (here, _) = found[0]
     assert (site / "chapters" / read).is_file()
     assert f'<section id="{here[1:]}">' in text
+
+
+def test_the_front_page_states_the_minutes_of_recorded_trainings():
+    runs = [
+        run
+        for run in results.record("learning_in_the_page")["runs"]
+        if run["rates"] == rates_of(run["recipe"], 1)
+    ]
+    assert len(runs) == 10
+    minutes = [run["steps"] * run["milliseconds"] / 60_000 for run in runs]
+    text = (ROOT / f"{PAGES[0]}.md").read_text(encoding="utf-8")
+    stated = re.search(r"its (\d+) steps took (\d) to (\d) minutes", text).groups()
+    found = [runs[0]["steps"], round(min(minutes)), round(max(minutes))]
+    assert [int(one) for one in stated] == found
 
 
 def test_the_front_page_shows_a_view_as_its_chapter_does(site):

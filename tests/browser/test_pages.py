@@ -34,6 +34,31 @@ FLAT = """() => [...document.querySelectorAll(".aos-diagram rect")].filter(
 ).length"""
 
 
+# On paper: what is folded, wider than the sheet, filled with a pattern, or torn in two.
+SPOILED = """() => {
+    const spoiled = [];
+    const say = (how, one) => spoiled.push(`${how}: ${one.outerHTML.slice(0, 150)}`);
+    const seen = (one) => one.checkVisibility();
+    for (const one of document.querySelectorAll(".bd-article details"))
+        if (!one.closest('.aos-view:not([data-module="quiz"])')
+            && seen(one.parentElement) && !seen(one.lastElementChild))
+            say("folded", one);
+    const sheet = document.querySelector(".bd-article").getBoundingClientRect();
+    for (const one of document.querySelectorAll(
+        ".bd-article :is(pre, p, li, td, svg, img, mjx-math)")) {
+        const { right, width } = one.getBoundingClientRect();
+        if (width && seen(one) && right > sheet.right + 1) say("wide", one);
+    }
+    for (const one of document.querySelectorAll(".bd-article td.off"))
+        if (getComputedStyle(one).backgroundImage !== "none") say("pattern", one);
+    for (const one of document.querySelectorAll(".bd-article :is(.cell, figure, tr)"))
+        if (getComputedStyle(one).breakInside !== "avoid") say("torn", one);
+    for (const one of document.querySelectorAll(".bd-article :is(h2, h3)"))
+        if (getComputedStyle(one).breakAfter !== "avoid") say("left alone", one);
+    return spoiled;
+}"""
+
+
 @pytest.fixture(scope="module", params=["http", "file"])
 def one_page(request, chromium, site):
     """A page in which a module's tests look at the site, one after the other."""
@@ -242,6 +267,17 @@ def assert_prints_well(page):
         "all => all.filter((one) => one.scrollWidth > one.clientWidth + 1).length"
     )
     assert cut == 0
+    assert page.evaluate(SPOILED) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "path", [CHAPTERS[7], CHAPTERS[10], CHAPTERS[13]], ids=["8", "11", "14"]
+)
+def test_the_largest_pages_print_into_a_small_file(watched, path):
+    """Of all pages, these made the largest files, with the colours of their cells."""
+    visit(watched, path)
+    assert len(watched.page.pdf(print_background=True)) < 3_000_000
 
 
 def style(locator, name):
