@@ -8,9 +8,7 @@ seeds chooses, and all sides read equally many characters. A few and the top are
 trained once more, to the whole length of the recipe.
 
 Muon's rung gives hidden matrices another optimizer and another rate than all else. So
-the settings at the bottom are also trained with AdamW and two rates; and with one, over
-the length of their own recipe, whose rate nobody chose for this loop. These sides
-compute in float32.
+the settings at the bottom are also trained with AdamW and two rates, in float32.
 """
 
 import fractions
@@ -34,39 +32,37 @@ BOTTOM, TOP = "small-gpt", "one-minute"
 #: Rungs, and the options that each sets.
 RUNGS: dict[str, tuple[str, ...]] = {
     "Muon": ("optimizer",),
-    "a line down to zero": ("schedule", "warmup_steps", "final_learning_rate"),
-    "two tables": ("tie_weights",),
-    "pairs of characters": ("pair_embedding",),
+    "linear decay to zero": ("schedule", "warmup_steps", "final_learning_rate"),
+    "untied embeddings": ("tie_weights",),
+    "bigram embedding": ("pair_embedding",),
     "RMSNorm": ("norm",),
     "rotary positions": ("positions",),
     "squared ReLU": ("activation",),
-    "zeros at the start": ("zero_init",),
-    "embeddings in each block": ("embedding_skip",),
+    "zero initialisation": ("zero_init",),
+    "skip from the embeddings": ("embedding_skip",),
     "two blocks": ("d_model", "num_heads", "num_layers"),
     "256 characters": ("context_length", "batch_size", "short_steps"),
 }
 #: What is no rung: rates are swept, lengths given, and all sides round alike.
 BESIDE = ("learning_rate", "muon_learning_rate", "steps", "mixed_precision")
 #: With AdamW alone: the rate of hidden matrices, as a share of everything else's.
-SHARES = ("1", "1/2", "1/4", "1/8")
+SHARES = ("1/2", "1/4", "1/8", "1/16")
 #: Three that gain beside all others, and the one that makes a step cheaper.
-FEW = ("Muon", "pairs of characters", "rotary positions", "two blocks")
+FEW = ("Muon", "bigram embedding", "rotary positions", "two blocks")
 SIDES = (
     *("bottom", "few", "top"),
     *(f"{way}: {r}" for way in ("alone", "without") for r in RUNGS),
 )
-#: Read in training: about a third of what the top's recipe reads, all of it, and what
-#: the bottom's reads.
-CHARACTERS, ALL, BOTTOM_ALL = 1_024_000, 2_867_200, 1_536_000
+#: Read in training: about a third of what the top's recipe reads, and all of it.
+CHARACTERS, ALL = 1_024_000, 2_867_200
 #: Each side at the shorter length; whether a few are enough, at the whole one, too.
 MEASURED = (*((side, CHARACTERS) for side in SIDES), ("few", ALL), ("top", ALL))
 WARM_UP = 0.075  # the most steps that warm up, as a share of all
 MUON = 1.7  # Muon's rate, as a multiple of AdamW's
 #: Where each side's sweep begins, which goes on to where its best rate lies inside.
-_LOW, _MIDDLE = (0.001, 0.002, 0.004), (0.002, 0.004, 0.008)
-_HIGH = (0.008, 0.016, 0.032)
+_LOW, _HIGH = (0.001, 0.002, 0.004), (0.008, 0.016, 0.032)
 BEGIN = {
-    **{"bottom": _LOW, "alone": _LOW, "AdamW": _MIDDLE},
+    **{"bottom": _LOW, "alone": _LOW},
     **{"few": _HIGH, "without": _HIGH, "top": _HIGH},
 }
 
@@ -120,9 +116,8 @@ def train_one(settings: many.Settings, **changes: Any) -> many.Run:
     way, _, share = settings["side"].partition(": ")
     if way == "AdamW":
         options["mixed_precision"] = "off"
-        if share != "1":
-            rate = settings["rate"] * float(fractions.Fraction(share))
-            options["hidden_learning_rate"] = rate
+        rate = settings["rate"] * float(fractions.Fraction(share))
+        options["hidden_learning_rate"] = rate
     configs = preset(
         TOP,
         tokenizer.vocab_size,
@@ -156,27 +151,20 @@ def train_one(settings: many.Settings, **changes: Any) -> many.Run:
 def wanted(record: dict[str, Any]) -> list[many.Settings]:
     """The runs that a record lacks."""
 
-    def lacking(
-        side: str, characters: int, *, beside: Sequence[int]
-    ) -> list[many.Settings]:
+    def lacking(side: str, characters: int) -> list[many.Settings]:
         which = {"side": side, "characters": characters}
-        begin = BEGIN[side.split(":")[0]]
-        return sweeps.lacking(record["runs"], which, begin, beside=beside)
+        way, _, share = side.partition(": ")
+        if way == "AdamW":  # hidden matrices begin as the bottom's do
+            begin = tuple(rate / float(fractions.Fraction(share)) for rate in _LOW)
+        else:
+            begin = BEGIN[way]
+        return sweeps.lacking(record["runs"], which, begin, beside=sweeps.SEEDS[:1])
 
-    first = sweeps.SEEDS[:1]
-    sides = [one for each in MEASURED for one in lacking(*each, beside=first)]
-    # With one rate, it is the rates that are compared: all seeds at three of them.
-    one_rate = lacking("AdamW: 1", CHARACTERS, beside=sweeps.SEEDS)
-    recipe = lacking("AdamW: 1", BOTTOM_ALL, beside=sweeps.SEEDS)
-    # With two, the first seed chooses both, and all seeds train at the best.
-    swept = {
-        share: lacking(f"AdamW: {share}", CHARACTERS, beside=first)
-        for share in SHARES[1:]
-    }
-    two_rates = [run for some in swept.values() for run in some if run["seed"] in first]
-    if not two_rates:
-        two_rates = swept[best_share(record["runs"])]
-    return sides + one_rate + two_rates + recipe
+    sides = [one for each in MEASURED for one in lacking(*each)]
+    # Of two rates the first seed chooses both, and all seeds train at the best.
+    swept = {share: lacking(f"AdamW: {share}", CHARACTERS) for share in SHARES}
+    first = [run for some in swept.values() for run in some if run["seed"] == 0]
+    return sides + (first or swept[best_share(record["runs"])])
 
 
 def best_share(runs: Sequence[many.Run]) -> str:
@@ -185,9 +173,9 @@ def best_share(runs: Sequence[many.Run]) -> str:
         share: min(
             run["validation"] or math.inf
             for run in runs
-            if run["side"] == f"AdamW: {share}" and run["seed"] == sweeps.SEEDS[0]
+            if run["side"] == f"AdamW: {share}" and run["seed"] == 0
         )
-        for share in SHARES[1:]
+        for share in SHARES
     }
     return min(lowest, key=lambda share: lowest[share])
 

@@ -82,7 +82,7 @@ def test_a_side_trains_at_its_rate_and_is_judged_on_halves_of_the_held_out_text(
         "top": (500, 10, 250),
         "alone: 256 characters": (500, 38, 250),
         "without: 256 characters": (1333, 10, 0),
-        "without: a line down to zero": (500, 38, 250),
+        "without: linear decay to zero": (500, 38, 250),
     }
     for side, (steps, warm_up, short) in counts.items():
         seen["judged"].clear()
@@ -108,9 +108,7 @@ def test_a_side_trains_at_its_rate_and_is_judged_on_halves_of_the_held_out_text(
                 assert getattr(seen["model"], name) == value
 
 
-@pytest.mark.parametrize(
-    ("share", "hidden"), [("1", None), ("1/2", 0.002), ("1/8", 0.0005)]
-)
+@pytest.mark.parametrize(("share", "hidden"), [("1/2", 0.002), ("1/8", 0.0005)])
 def test_adamw_with_two_rates_differs_from_the_bottom_in_them_alone(
     share, hidden, monkeypatch
 ):

@@ -13,7 +13,7 @@ from tests.book.test_notebooks import CHAPTERS
 from tools import notebooks
 
 RECORD = results.record("ladder")
-GAINING = ("Muon", "pairs of characters", "rotary positions")
+GAINING = ("Muon", "bigram embedding", "rotary positions")
 
 
 def losses(side, characters=ladder.CHARACTERS, part="test"):
@@ -57,12 +57,43 @@ def test_muon_gains_as_much_alone_as_the_whole_ladder():
     assert round(WHOLE.mean, 2) == round(ALONE["Muon"].mean, 2) == 0.24
     assert ALONE["Muon"].low > 0.15
     assert max(ALONE, key=lambda rung: ALONE[rung].mean) == "Muon"
-    for rung, share in (("rotary positions", 0.6), ("pairs of characters", 0.5)):
+    for rung, share in (("rotary positions", 0.6), ("bigram embedding", 0.5)):
         assert ALONE[rung].mean == pytest.approx(share * WHOLE.mean, rel=0.1)
 
 
+def test_two_rates_gain_more_than_a_third_of_what_muons_rung_does():
+    lowest = [
+        min(
+            run["validation"]
+            for run in RECORD["runs"]
+            if run["side"] == f"AdamW: {share}" and run["seed"] == 0
+        )
+        for share in ladder.SHARES
+    ]
+    assert lowest == sorted(lowest, reverse=True)
+    assert ladder.best_share(RECORD["runs"]) == ladder.SHARES[-1] == "1/16"
+    assert lowest[-2] - lowest[-1] < 0.015
+    found = gain("bottom", "AdamW: 1/16")
+    assert found.low > 0.05
+    assert round(found.mean, 2) == 0.09
+    assert ALONE["Muon"].mean / 3 < found.mean < ALONE["Muon"].mean / 2
+    assert gain("AdamW: 1/16", "alone: Muon").low > 0.1
+    (rate,) = {
+        run["rate"]
+        for run in at_best_rate(
+            RECORD["runs"], side="AdamW: 1/16", characters=ladder.CHARACTERS
+        )
+    }
+    assert rate == 0.032 == 16 * 0.002
+
+
+def test_the_references_rate_was_chosen_by_its_luckiest_seed():
+    first, *others = losses("bottom")
+    assert min(others) > first + 0.05
+
+
 def test_two_rungs_do_harm_alone():
-    for rung, most in (("a line down to zero", -0.04), ("256 characters", -0.4)):
+    for rung, most in (("linear decay to zero", -0.04), ("256 characters", -0.4)):
         assert ALONE[rung].high < most
     assert min(other.high for other in ALONE.values()) == ALONE["256 characters"].high
     unclear = {rung for rung, found in ALONE.items() if found.low < 0 < found.high}
@@ -90,7 +121,7 @@ def test_on_the_other_half_three_more_gain_a_little():
     }
     more = {rung for rung, one in found.items() if one.low > 0} - set(GAINING)
     assert more == {
-        *("a line down to zero", "zeros at the start", "embeddings in each block")
+        *("linear decay to zero", "zero initialisation", "skip from the embeddings")
     }
     assert all(0.008 < found[rung].mean < 0.018 for rung in more)
 
