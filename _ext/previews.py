@@ -28,7 +28,9 @@ def know_bold_letters():
 
     It is asked for them, and Matplotlib would say in each build that it has none.
     """
-    bold = font_manager.FontEntry(fname=str(FONT), name="Roboto Flex", weight=700)
+    bold = font_manager.FontEntry(
+        fname=str(FONT), name="Roboto Flex", weight=700, size="scalable"
+    )
     font_manager.fontManager.ttflist.append(bold)
 
 
