@@ -51,7 +51,9 @@ dev: $(DEV)
 book: $(READY)
 	@$(RUN) tools/machine.py build _build
 	@echo "Building the pages takes a minute or two."
-	@$(BIN)/jupyter-book build . -q -W -n --keep-going
+	@mkdir -p _build
+	@$(BIN)/jupyter-book build . -q -W -n --keep-going > _build/book.log \
+	|| { cat _build/book.log; exit 1; }
 	@echo "Open $(CURDIR)/_build/html/index.html in a browser."
 
 # make lab FRESH=03_scaling brings a chapter anew, and keeps the old one beside it.
