@@ -26,6 +26,7 @@ from helpers.views.view import is_stored
 
 # Beside the library, from which the version is, too.
 LICENCES = pathlib.Path(helpers.__file__).resolve().parent.parent / "LICENSE"
+TITLE_IN_COLAB = re.compile(r"# @title .*\}")
 WRITTEN = re.compile(r"(?:Overwriting|Writing) [\w.]+")
 TIME = re.compile(r"Time:\s+about (\d+) minutes\b(?:, and (\d+) for the exercises?)?")
 
@@ -101,6 +102,16 @@ def drop_what_writefile_says(app, doctree):
             output.parent.remove(output)
 
 
+def drop_colabs_titles(app, doctree):
+    """Leave out the first line of folded code: it folds it in Colab, and only there."""
+    for block in doctree.findall(nodes.literal_block):
+        first, _, rest = block.astext().partition("\n")
+        if TITLE_IN_COLAB.fullmatch(first):
+            block.rawsource = rest
+            block.children = [nodes.Text(rest)]
+            block.setup_child(block.children[0])
+
+
 class StoredView(SphinxDirective):
     """The view that a cell has stored, as HTML."""
 
@@ -150,6 +161,7 @@ def setup(app):
     app.connect("config-inited", show_version)
     app.connect("builder-inited", stage_licence)
     app.connect("doctree-read", drop_what_writefile_says)
+    app.connect("doctree-read", drop_colabs_titles)
     app.connect("doctree-resolved", say_where_exercises_run)
     app.connect("html-page-context", add_time)
     app.connect("html-page-context", name_once)

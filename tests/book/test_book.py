@@ -54,6 +54,11 @@ class Elements(html.parser.HTMLParser):
         return tag == "script" and "src" not in attrs
 
 
+def test_no_page_shows_the_line_that_folds_code_in_colab(site):
+    for page in PAGES:
+        assert "@title" not in text_of(site, page), page
+
+
 def text_of(site, page):
     return (site / f"{page}.html").read_text(encoding="utf-8")
 

@@ -131,7 +131,9 @@ def test_a_hint_and_a_solution_are_folded(path):
         assert hint.startswith("<details><summary>Hint</summary>\n\n")
         assert hint.endswith("\n\n</details>")
         assert notebooks.folded_part(cells["solution"]) == "a solution"
-        assert cells["solution"].source.startswith("# @title A solution: click to see it ")
+        assert cells["solution"].source.startswith(
+            "# @title A solution: click to see it "
+        )
 
 
 def test_every_check_has_its_exercise():
