@@ -15,8 +15,8 @@ from tools import notebooks
 
 pytestmark = pytest.mark.slow
 RUN_SECONDS = 300
-# The first one that a reader runs, the one with the model in the page, which trains, and
-# one without a view.
+# The first one that a reader runs, the one with the model in the page, and one without a
+# view.
 RUN = ("01_dot_product_attention", "09_transformer_block", "bug_museum")
 
 
