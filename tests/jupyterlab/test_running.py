@@ -15,8 +15,7 @@ from tools import notebooks
 
 pytestmark = pytest.mark.slow
 RUN_SECONDS = 300
-# The first one that a reader runs, the one with the model in the page, and one without a
-# view.
+# A reader's first one, the one with the model in the page, and one without a view.
 RUN = ("01_dot_product_attention", "09_transformer_block", "bug_museum")
 
 
