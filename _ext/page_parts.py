@@ -106,6 +106,7 @@ def drop_colabs_titles(app, doctree):
     """Leave out the first line of folded code: it folds it in Colab, and only there."""
     for block in doctree.findall(nodes.literal_block):
         first, _, rest = block.astext().partition("\n")
+        rest = rest.lstrip("\n")
         if TITLE_IN_COLAB.fullmatch(first):
             block.rawsource = rest
             block.children = [nodes.Text(rest)]

@@ -62,6 +62,8 @@ def test_the_page_for_missing_ones_works_at_any_depth(pages):
             link = attrs.get(name, "#")
             if tag == "link" and attrs.get("rel") == "canonical":
                 continue
+            if link == f"{PUBLISHED}/issues/new":
+                continue
             assert re.match(r"#|/some-book/", link), (tag, link)
             path = link.split("?")[0].split("#")[0].removeprefix("/some-book/")
             assert (pages / path).exists(), link
