@@ -19,6 +19,7 @@ import zipfile
 import yaml
 
 from helpers import BOOK, __version__
+from tools.machine import CPU_WHEELS
 from tools.my_book import originals
 from tools.notebooks import WHEEL
 
@@ -101,7 +102,9 @@ def pack(site, wheel, folder):
 def start_page():
     """The page that somebody opens who got the zip."""
     config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
-    return START_PAGE.format(title=html.escape(config["title"]), wheel=WHEEL)
+    return START_PAGE.format(
+        title=html.escape(config["title"]), wheel=WHEEL, cpu=CPU_WHEELS
+    )
 
 
 START_PAGE = """\
@@ -129,11 +132,13 @@ notebook</em> and take one from the folder <code>notebooks</code>. Then drop
 first cell.</p>
 <h2>Run the notebooks on your machine</h2>
 <p>You need Python 3.11 or newer. In the folder <code>notebooks</code>:</p>
-<pre>python -m venv book
+<pre>python3 -m venv book
+book/bin/pip install torch --index-url {cpu}
 book/bin/pip install {wheel} jupyterlab ipywidgets
 book/bin/jupyter lab</pre>
-<p>(On Windows, <code>book\\Scripts</code> in place of <code>book/bin</code>. This needs
-the network once, for PyTorch.)</p>
+<p>(The second line takes the small PyTorch; leave it out on a Mac, or where you have a
+GPU. On Windows, write <code>book\\Scripts</code> in place of <code>book/bin</code>, and
+<code>python</code> in place of <code>python3</code>. This needs the network once.)</p>
 </main>
 </html>
 """
