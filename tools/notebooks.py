@@ -52,14 +52,17 @@ try:
 except ModuleNotFoundError:  # on Colab nothing is installed yet
     if "/OWNER/" in SOURCE:
         raise RuntimeError(
-            f"Upload {{WHEEL}}, which came with this notebook, into its folder "
-            "(in Colab: Files, at the left), and run this cell again."
+            f"Upload {{WHEEL}}, under exactly this name, into this notebook's "
+            "folder (in Colab: Files, at the left), and run this cell again. "
+            "It lies beside the notebooks in the book's zip."
         ) from None
     pip = [sys.executable, "-m", "pip", "install", "--quiet", SOURCE]
     if subprocess.run(pip).returncode:
         raise RuntimeError(
-            f"pip could not install {{SOURCE}}. It needs the network: try again "
-            "later, or read the book's pages, which need none."
+            f"pip could not install {{SOURCE}}; its line above says why. If it "
+            "says 'invalid', the upload hadn't finished: upload it again. "
+            "Otherwise it needs the network: try again later, or read the "
+            "book's pages, which need none."
         ) from None
     importlib.invalidate_caches()
     import helpers

@@ -138,7 +138,8 @@ book/bin/pip install {wheel} jupyterlab ipywidgets
 book/bin/jupyter lab</pre>
 <p>(The second line takes the small PyTorch; leave it out on a Mac, or where you have a
 GPU. On Windows, write <code>book\\Scripts</code> in place of <code>book/bin</code>, and
-<code>python</code> in place of <code>python3</code>. This needs the network once.)</p>
+<code>python</code> in place of <code>python3</code>. This needs the network once,
+and some 2 GB.)</p>
 </main>
 </html>
 """

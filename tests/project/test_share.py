@@ -79,7 +79,7 @@ def test_the_setup_cell_finds_the_wheel_beside_its_notebook(sent, tmp_path):
     )
     for folder, said in (
         (sent / "notebooks", f"--quiet {notebooks.WHEEL}"),
-        (tmp_path, f"RuntimeError: Upload {notebooks.WHEEL}, which came with this "),
+        (tmp_path, f"RuntimeError: Upload {notebooks.WHEEL}, under exactly this name"),
     ):
         environment = {k: v for k, v in os.environ.items() if k != "BOOK_SOURCE"}
         result = subprocess.run(
