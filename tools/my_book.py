@@ -25,7 +25,7 @@ from tools import notebooks
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CHAPTERS = ROOT / "chapters"
 FOLDER = ROOT / "my-book"
-WELCOME = "00_welcome.md"
+WELCOME = "00_welcome.ipynb"  # a notebook: it shows as a page, however it is opened
 RECORD = ".copied.json"  # the digest that each file's original had
 LEFT_OUT = ("index.md", "api.md")  # made for the pages; the welcome is the first one's
 
@@ -51,13 +51,15 @@ def complete(folder=FOLDER):
     known = originals()
     page = folder / WELCOME
     if not page.exists() or _digest(page) == record.get(WELCOME):  # nobody's words
-        _write(page, welcome())
+        cell = nbformat.v4.new_markdown_cell(welcome(), id="welcome")
+        _write_notebook(page, nbformat.v4.new_notebook(cells=[cell]))
         record[WELCOME] = _digest(page)
         _write(folder / RECORD, json.dumps(record, indent=1) + "\n")
     made = [name for name in known if not (folder / name).exists()]
     for name in made:
         _copy(known[name], folder / name)
         record[name] = _digest(known[name])
+        record[f"copy of {name}"] = _digest(folder / name)
         _write(folder / RECORD, json.dumps(record, indent=1) + "\n")
     changed = [name for name in known if record.get(name) != _digest(known[name])]
     return made, changed
@@ -80,6 +82,10 @@ def renew(wanted, folder=FOLDER):
     name = find(wanted)
     kept = None
     if (folder / name).exists():
+        if _is_as_copied(folder, name):
+            (folder / name).unlink()
+            complete(folder)
+            return name, None
         stem, ending = os.path.splitext(name)
         number = 1
         while (folder / f"{stem}_mine_{number}{ending}").exists():
@@ -88,6 +94,11 @@ def renew(wanted, folder=FOLDER):
         (folder / name).rename(folder / kept)
     complete(folder)
     return name, kept
+
+
+def _is_as_copied(folder, name):
+    """Whether a file is what was copied: nobody has written into it."""
+    return _record(folder).get(f"copy of {name}") == _digest(folder / name)
 
 
 def find(wanted):
@@ -106,8 +117,8 @@ def find(wanted):
     if len(found) != 1:
         which = "no chapter is" if not found else f"{', '.join(found)} are"
         raise ValueError(
-            f"FRESH must name one chapter, and {which} called {wanted!r}; there are "
-            + ", ".join(stems)
+            f"FRESH must name one chapter, and {which} called {wanted!r}. Write its "
+            "number, or its file's name as it stands in my-book, such as 03_scaling."
         )
     return found[0]
 
@@ -151,13 +162,18 @@ def _title(path):
 
 
 def _copy(original, path):
-    """Copy a file. A notebook gets what JupyterLab would write when it is opened."""
+    """Copy a file."""
     if original.suffix != ".ipynb":
         _write(path, original.read_text(encoding="utf-8"))
         return
-    notebook = notebooks.read(original)
-    language = nbformat.from_dict(IPythonKernel.language_info)
-    notebook.metadata["language_info"] = language
+    _write_notebook(path, notebooks.read(original))
+
+
+def _write_notebook(path, notebook):
+    """Write and sign a notebook as JupyterLab would write it when it is opened."""
+    notebook.metadata = nbformat.from_dict(
+        notebooks.METADATA | {"language_info": IPythonKernel.language_info}
+    )
     notebooks.sign(notebook)
     _write(path, nbformat.writes(notebook, version=4) + "\n")
 
@@ -182,9 +198,8 @@ def _record(folder):
 
 def command(folder=FOLDER):
     """The command that opens the copy at its welcome page."""
-    page = f"/lab/tree/{WELCOME}?factory=Markdown%20Preview"
     lab = [sys.executable, "-m", "jupyterlab", str(folder)]
-    lab.append(f"--ServerApp.default_url={page}")
+    lab.append(f"--LabApp.default_url=/lab/tree/{WELCOME}")
     root = hasattr(os, "geteuid") and os.geteuid() == 0
     return [*lab, "--allow-root"] if root else lab
 
@@ -209,6 +224,8 @@ def main():
     for name in changed:
         stem = os.path.splitext(name)[0]
         print(f"{stem} has changed in the book: make lab FRESH={stem} brings it")
+    print("JupyterLab opens at the welcome page; Control-C ends it.")
+    print("Where no browser opens, take the address with token= from the lines below.")
     sys.stdout.flush()
     if os.name == "nt":  # execv would hand the prompt back while JupyterLab runs
         sys.exit(subprocess.call(command()))

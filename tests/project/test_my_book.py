@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import subprocess
 import sys
 
 import pytest
@@ -71,9 +72,21 @@ def test_a_chapter_that_is_none_is_named(book, asked):
     _, folder = book
     my_book.complete(folder)
     before = contents(folder)
-    with pytest.raises(ValueError, match=f"{asked!r}; there are 03_scaling, "):
+    with pytest.raises(ValueError, match=f"called {asked!r}. Write its number"):
         my_book.renew(asked, folder)
     assert contents(folder) == before
+
+
+def test_a_chapter_that_nobody_touched_is_brought_anew_without_a_copy(book):
+    chapters, folder = book
+    my_book.complete(folder)
+    (chapters / "03_scaling.ipynb").write_bytes(
+        (chapters / "04_causal_masking.ipynb").read_bytes()
+    )
+    assert my_book.renew("03", folder) == ("03_scaling.ipynb", None)
+    four = (folder / "04_causal_masking.ipynb").read_bytes()
+    assert (folder / "03_scaling.ipynb").read_bytes() == four
+    assert not list(folder.glob("*mine*"))
 
 
 def test_a_new_chapter_comes_with_the_next_call(book):
@@ -108,6 +121,38 @@ def test_jupyterlab_starts_as_root_too(monkeypatch, root):
     command = my_book.command()
     assert ("--allow-root" in command) == root
     assert any(my_book.WELCOME in word for word in command)
+
+
+@pytest.mark.slow
+def test_jupyterlab_shows_the_welcome_page_at_the_address_that_it_prints(
+    book, chromium, tmp_path
+):
+    _, folder = book
+    my_book.complete(folder)
+    command = [*my_book.command(folder), "--no-browser", "--port=0"]
+    server = subprocess.Popen(
+        [*command, "--ip=127.0.0.1"],
+        env=os.environ | {"HOME": str(tmp_path)},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        printed = iter(server.stderr.readline, "")
+        form = re.compile(r"http://127\.0\.0\.1:\d+/lab\S*token=\w+")
+        address = next(found[0] for line in printed if (found := form.search(line)))
+        page = chromium.new_page()
+        page.goto(address)
+        heading = page.locator(
+            ".jp-RenderedMarkdown h1", has_text="Attention, One Step"
+        )
+        heading.wait_for(timeout=120_000)
+        page.get_by_role("link", name="3. Why divide").first.click()
+        page.get_by_role("tab", name="03_scaling.ipynb").wait_for(timeout=120_000)
+        page.close()
+    finally:
+        server.terminate()
+        server.wait(timeout=60)
+        server.stderr.close()
 
 
 def test_a_folder_that_cannot_be_written_is_named(book, monkeypatch, tmp_path):
