@@ -27,6 +27,10 @@ CHAPTERS = ROOT / "chapters"
 FOLDER = ROOT / "my-book"
 WELCOME = "00_welcome.ipynb"  # a notebook: it shows as a page, however it is opened
 RECORD = ".copied.json"  # the digest that each file's original had
+FRESH = (
+    "A chapter that you want as it was: `make lab FRESH=03_scaling` brings it, and "
+    "keeps yours beside it."
+)
 LEFT_OUT = ("index.md", "api.md")  # made for the pages; the welcome is the first one's
 
 
@@ -51,8 +55,7 @@ def complete(folder=FOLDER):
     known = originals()
     page = folder / WELCOME
     if not page.exists() or _digest(page) == record.get(WELCOME):  # nobody's words
-        cell = nbformat.v4.new_markdown_cell(welcome(), id="welcome")
-        _write_notebook(page, nbformat.v4.new_notebook(cells=[cell]))
+        _write_notebook(page, notebook_of(f"{welcome()}\n\n{FRESH}"))
         record[WELCOME] = _digest(page)
         _write(folder / RECORD, json.dumps(record, indent=1) + "\n")
     made = [name for name in known if not (folder / name).exists()]
@@ -145,12 +148,13 @@ def welcome():
             if name is not None:
                 lines.append(f"- [{_title(known[name])}]({name})")
         lines.append("")
-    lines += [
-        "A chapter that you want as it was: `make lab FRESH=03_scaling` brings it, and "
-        "keeps yours beside it.",
-        "",
-    ]
-    return "\n".join(lines)
+    return "\n".join(lines).rstrip("\n")
+
+
+def notebook_of(text):
+    """A notebook that is one page of text."""
+    cell = nbformat.v4.new_markdown_cell(text, id="welcome")
+    return nbformat.v4.new_notebook(cells=[cell], metadata=notebooks.METADATA)
 
 
 def _title(path):

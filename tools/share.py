@@ -16,11 +16,12 @@ import sys
 import tempfile
 import zipfile
 
+import nbformat
 import yaml
 
 from helpers import BOOK, __version__
 from tools.machine import CPU_WHEELS
-from tools.my_book import originals
+from tools.my_book import WELCOME, notebook_of, originals, welcome
 from tools.notebooks import WHEEL
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -88,6 +89,8 @@ def pack(site, wheel, folder):
             inside[f"pages/{name.as_posix()}"] = path.read_bytes()
     for name, path in originals().items():
         inside[f"notebooks/{name}"] = path.read_bytes()
+    first = nbformat.writes(notebook_of(welcome()), version=4)
+    inside[f"notebooks/{WELCOME}"] = first.encode()
     inside[f"notebooks/{wheel.name}"] = wheel.read_bytes()
     edition = folder / f"{NAME}.zip"
     with zipfile.ZipFile(edition, "w") as archive:
@@ -135,7 +138,7 @@ first cell.</p>
 <pre>python3 -m venv book
 book/bin/pip install torch --index-url {cpu}
 book/bin/pip install {wheel} jupyterlab ipywidgets
-book/bin/jupyter lab</pre>
+book/bin/jupyter lab 00_welcome.ipynb</pre>
 <p>(The second line takes the small PyTorch; leave it out on a Mac, or where you have a
 GPU. On Windows, write <code>book\\Scripts</code> in place of <code>book/bin</code>, and
 <code>python</code> in place of <code>python3</code>. This needs the network once,
