@@ -54,7 +54,8 @@ export function attentionMap({
   live = true,
 }) {
   /** @type {{ side: string, index: number } | null} */
-  let kept = query === null ? null : { side: "queries", index: query }; // what was clicked or reached by arrow keys: { side, index }
+  // What was clicked or reached by arrow keys: { side, index }.
+  let kept = query === null ? null : { side: "queries", index: query };
   /** @type {{ side: string, index: number } | null} */
   let pointed = null; // what the mouse points at, for as long as it does
   const picker = h("div", { class: "controls" });
