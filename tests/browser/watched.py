@@ -28,6 +28,8 @@ class Watched:
         self.page.set_viewport_size(DESKTOP)
         self.page.emulate_media(media="screen", color_scheme="light")
         self.page.mouse.move(0, 0)
+        self.page.goto("about:blank")  # what the last page was loading ends here
+        self.page.evaluate("0")  # whatever was said before this answer has been noted
         self.wrong.clear()
 
     def wait_for(self, pattern, seconds=30):

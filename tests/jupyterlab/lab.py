@@ -11,7 +11,7 @@ from tests import ROOT
 from tools import notebooks
 
 TOKEN = "only-for-this-test"
-LOAD_SECONDS = 60
+LOAD_SECONDS = 240
 IDLE = "Python 3 (ipykernel) | Idle"
 # JupyterLab renders what is near the screen: walk down the notebook.
 WALK = """async (selector) => {

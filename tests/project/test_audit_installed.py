@@ -7,7 +7,8 @@ import sys
 
 import pytest
 
-from tests.project.test_bare_environment import bare_environment, copy_of_the_source
+from tests.project.test_bare_environment import bare_environment
+from tools import share
 
 pytestmark = pytest.mark.slow
 
@@ -37,11 +38,11 @@ def test_mine(attention_audit):
 def test_another_project_installs_the_audit(tmp_path):
     """Its own package ``helpers`` stays its own."""
     python, _ = bare_environment(tmp_path / "bare")
-    source = copy_of_the_source(tmp_path / "source")
+    wheel = share.build_wheel(tmp_path)
     pip = [sys.executable, "-m", "pip", "--python", python, "install", "-q"]
-    pip += ["--no-deps", "--no-build-isolation", "--no-index", "--ignore-installed"]
+    pip += ["--no-deps", "--no-index", "--ignore-installed"]
     bare = os.environ | {"PYTHONPATH": ""}
-    subprocess.run([*pip, source], env=bare, check=True)
+    subprocess.run([*pip, wheel], env=bare, check=True)
     project = tmp_path / "project"
     (project / "helpers").mkdir(parents=True)
     (project / "helpers" / "__init__.py").write_text("MINE = 4\n")

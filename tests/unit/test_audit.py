@@ -350,7 +350,25 @@ class OpensSlowly(Right):
         return self.out(self.gate * super().forward(x)[0]).relu()
 
 
+class RoundsByLength(Right):
+    """Its context moves by a hundredth of a percent with the length of the text."""
+
+    def forward(self, x):
+        context, weights = super().forward(x)
+        return context * (1 + 1e-4 * (x.shape[1] - T)), weights
+
+
+class InSixteenBits(RoundsByLength):
+    """The same beside a sum in bfloat16, which rounds coarser than that."""
+
+    def forward(self, x):
+        context, weights = super().forward(x)
+        coarse = context.bfloat16().to(context.dtype)
+        return context + 0 * coarse, weights
+
+
 FAILING = [
+    (RoundsByLength, {"shorter texts", "one token"}),
     (Transposed, {"output shape"}),
     (OnlyWhole, {"shorter texts"}),
     (OtherWhenShort, {"shorter texts"}),
@@ -405,7 +423,7 @@ def test_a_mask_that_is_no_infinity_is_asked_for_where_one_acts(layer):
     assert asked == (layer is HidesByMinusHundred), said
 
 
-@pytest.mark.parametrize("layer", [Right, GivesADict, OpensSlowly])
+@pytest.mark.parametrize("layer", [Right, GivesADict, OpensSlowly, InSixteenBits])
 def test_what_is_right_passes_whatever_it_returns_and_however_it_begins(layer):
     torch.manual_seed(1)
     found = checks.audit(layer(), D_IN, T)

@@ -120,6 +120,7 @@ def cache(subject: Subject) -> Result:
     if subject.T < 3:
         return skip("too few tokens to take steps")
     module, x, T = subject.copy(), subject.x(), subject.T
+    slack = max(10, subject.slack())
     whole = context_of(module, x)
 
     def feed(x: Tensor, kept: Any) -> tuple[Tensor, Any]:
@@ -143,7 +144,7 @@ def cache(subject: Subject) -> Result:
     }
     for name, plan in plans.items():
         rows = run(x, plan)
-        if reason := _differ(rows, whole, slack=10):
+        if reason := _differ(rows, whole, slack=slack):
             return fails(f"{name}: a row differs from one pass by {reason}")
     texts = (x, subject.x(seed=1))
     caches: list[Any] = [None, None]
@@ -154,7 +155,7 @@ def cache(subject: Subject) -> Result:
             found[i].append(context)
     for text, parts in zip(texts, found, strict=True):
         alone = context_of(module, text)
-        if reason := _differ(torch.cat(parts, dim=1), alone, slack=10):
+        if reason := _differ(torch.cat(parts, dim=1), alone, slack=slack):
             kept = "is the cache kept in the module?"
             return fails(f"two texts in turn: a row differs by {reason}; {kept}")
     learning = subject.copy().train()

@@ -77,7 +77,7 @@ def _prefixes(subject: Subject, lengths: Sequence[int]) -> Result:
             return fails(f"T = {T}: {error_text(error)}")
         if not context.isfinite().all():
             return fails(f"T = {T}: not all numbers are finite")
-        change, small = largest_change(context, whole[:, :T])
+        change, small = largest_change(context, whole[:, :T], slack=subject.slack())
         if subject.causal and not small:
             return fails(f"T = {T}: differs from the whole text by {number(change)}")
     shown = ", ".join(map(str, lengths))

@@ -195,7 +195,8 @@ def texts_apart(subject: Subject) -> Result:
     together = context_of(module, x)
     for b in range(subject.B):
         alone = context_of(module, x[b : b + 1])
-        change, small = largest_change(together[b : b + 1], alone)
+        row = together[b : b + 1]
+        change, small = largest_change(row, alone, slack=subject.slack())
         if not small:
             return fails(
                 f"text {b} alone differs from itself in a batch by {number(change)}"

@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from helpers.checks.comparing import sort_of
 
@@ -75,6 +76,7 @@ class Subject:
         self.declared, self.causal = declared, declared.causal
         self.B = 2 if context_length != 2 else 3
         self.looked: list[Any] = []  # what was found inside, once it was looked for
+        self._rounding: float | None = None
 
     def may_see(self, T: int) -> Tensor:
         """Which tokens each row may see, (T, T), True where it may."""
@@ -119,6 +121,20 @@ class Subject:
             return x.to(parameter.device, torch.float64 if wide else torch.float32)
         return x
 
+    def slack(self) -> float:
+        """How much more than usual a row may change with the size of its batch or text.
+
+        A product of other sizes may add in another order. In float32 that is usual; a
+        layer that computes in 16 bits inside, whatever its input, rounds coarser.
+        """
+        if self._rounding is None:
+            seen = Precision()
+            module, x = self.copy(), self.x()
+            with seen:
+                context_of(module, x)
+            self._rounding = max(TOLERANCE, seen.coarsest)
+        return self._rounding / TOLERANCE
+
     def places(self, first: int, last: int) -> list[int]:
         """Positions from first to last, all of them or some."""
         count = min(MOST_PLACES, last - first + 1)
@@ -126,6 +142,21 @@ class Subject:
             return list(range(first, last + 1))
         step = (last - first) / (count - 1)
         return sorted({round(first + i * step) for i in range(count)})
+
+
+class Precision(TorchDispatchMode):
+    """Notes the coarsest rounding, as a share, of all that is computed under it."""
+
+    coarsest = 0.0
+
+    def __torch_dispatch__(
+        self, function: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        result = function(*args, **kwargs or {})
+        for one in tensors_in(result):
+            if one.is_floating_point():
+                self.coarsest = max(self.coarsest, torch.finfo(one.dtype).eps)
+        return result
 
 
 def tensors_in(value: object) -> Iterator[Tensor]:
