@@ -230,8 +230,9 @@ def test_leaving_asks_first_while_a_model_would_be_lost(shown):
         shown.press("save", "Enter")
     wait(shown, "status", "^The model is saved")
     assert not asks(shown)
+    saved = shown.value("status")
     shown.press("step", "Enter")
-    wait_for_another(shown, "status", shown.value("status"))
+    wait_for_another(shown, "status", saved)
     assert asks(shown)
     before = shown.watched.held
     shown.page.reload()

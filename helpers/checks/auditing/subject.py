@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.utils._python_dispatch import TorchDispatchMode
+from torch.overrides import TorchFunctionMode
 
 from helpers.checks.comparing import sort_of
 
@@ -144,12 +144,12 @@ class Subject:
         return sorted({round(first + i * step) for i in range(count)})
 
 
-class Precision(TorchDispatchMode):
+class Precision(TorchFunctionMode):
     """Notes the coarsest rounding, as a share, of all that is computed under it."""
 
     coarsest = 0.0
 
-    def __torch_dispatch__(
+    def __torch_function__(
         self, function: Any, types: Any, args: Any = (), kwargs: Any = None
     ) -> Any:
         result = function(*args, **kwargs or {})
