@@ -1,6 +1,6 @@
 """Run the notebooks that students handed in, and print what their checks say.
 
-    python -m tools.hand_ins FOLDER
+    python -m tools.hand_ins FOLDER [--only CHECK ...]
 
 Each notebook is run anew, from its first cell to its last, and none is changed. A cell
 that raises an error doesn't stop the next ones; one that runs too long, or ends the
@@ -10,18 +10,20 @@ process it runs in, does.
 import argparse
 import pathlib
 import re
+import sys
 import tempfile
 
 import nbformat
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
 
+from helpers import checks
 from tools import notebooks
 
 # A check that a reader runs on code of their own; solutions have other names.
 CHECK = re.compile(r"^checks\.(\w+)\((my\w+)\)$", re.MULTILINE | re.IGNORECASE)
 
 
-def verdicts(notebook):
+def verdicts(notebook, only=()):
     """For each check that an executed notebook calls, the first line of its verdict."""
     found = []
     for cell in notebook.cells:
@@ -30,6 +32,8 @@ def verdicts(notebook):
         printed = "".join(output.get("text", "") for output in cell.outputs)
         errors = [o.ename for o in cell.outputs if o.output_type == "error"]
         for name, given in CHECK.findall(cell.source):
+            if only and name not in only:
+                continue
             lines = re.findall(
                 rf"^[✓○✗] {re.escape(given)}: .*$", printed, re.MULTILINE
             )
@@ -38,8 +42,13 @@ def verdicts(notebook):
     return found
 
 
-def report(path):
-    """Run one notebook; its name, its verdicts, and how many of them are right."""
+def report(path, only=()):
+    """Run one notebook; its name, its verdicts, and how many of them are right.
+
+    Args:
+        path: of the notebook.
+        only: names of the checks that count; all where there are none.
+    """
     try:
         notebook = notebooks.read(path)
         nbformat.validate(notebook)
@@ -54,7 +63,7 @@ def report(path):
             stopped.append(f"✗ stopped: a cell ran longer than {seconds} seconds.")
         except DeadKernelError:
             stopped.append("✗ stopped: a cell ended the process that runs it.")
-    found = verdicts(notebook)
+    found = verdicts(notebook, only)
     right = sum(line.startswith("✓") for line in found)
     lines = [*stopped, *found, f"{right} of {len(found)} right"]
     return "\n".join([str(path), *(f"  {line}" for line in lines)])
@@ -64,7 +73,18 @@ def main():
     """Report on each notebook of a folder and of the folders in it."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=pathlib.Path)
-    folder = parser.parse_args().folder
+    parser.add_argument(
+        "--only",
+        nargs="+",
+        default=[],
+        metavar="CHECK",
+        help="the checks that you have set, such as softmax; the others don't count",
+    )
+    options = parser.parse_args()
+    folder = options.folder
+    for name in options.only:
+        if name not in checks.EXERCISES:
+            parser.error(f"there is no check called {name}")
     paths = [
         path
         for path in sorted(folder.rglob("*.ipynb"))
@@ -72,8 +92,9 @@ def main():
     ]
     if not paths:
         parser.error(f"{folder} holds no notebook (*.ipynb)")
-    for path in paths:
-        print(report(path), flush=True)
+    for number, path in enumerate(paths, 1):
+        print(f"running {number} of {len(paths)}: {path}", file=sys.stderr, flush=True)
+        print(report(path, options.only), flush=True)
 
 
 if __name__ == "__main__":

@@ -26,9 +26,9 @@ def hand_in(folder, *sources, name="ada.ipynb"):
     return folder / name
 
 
-def run(folder):
+def run(folder, *options):
     return subprocess.run(
-        [sys.executable, "-m", "tools.hand_ins", str(folder)],
+        [sys.executable, "-m", "tools.hand_ins", str(folder), *options],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -118,6 +118,24 @@ def test_a_folder_is_reported_notebook_by_notebook(tmp_path):
         "  1 of 1 right",
         "  0 of 1 right",
     ]
+    assert f"running 2 of 2: {tmp_path / 'bob' / '04.ipynb'}" in done.stderr
+
+
+@slow
+def test_only_what_was_set_counts(tmp_path):
+    hand_in(tmp_path, SETUP, RIGHT, CHECK, "checks.softmax(my_softmax)")
+    done = run(tmp_path, "--only", "causal_mask")
+    assert done.stdout.splitlines()[1:] == [
+        "  ✓ my_causal_mask: right.",
+        "  1 of 1 right",
+    ]
+
+
+def test_a_check_that_there_is_not_is_named(tmp_path):
+    hand_in(tmp_path, SETUP)
+    done = run(tmp_path, "--only", "softmacks")
+    assert done.returncode == 2
+    assert done.stderr.endswith("there is no check called softmacks\n")
 
 
 def test_a_folder_without_notebooks_is_named(tmp_path):
