@@ -1,7 +1,9 @@
 """What several tests share: the notebooks, the built site, and a browser."""
 
 import functools
+import hashlib
 import http.server
+import importlib.metadata
 import json
 import os
 import pathlib
@@ -21,6 +23,8 @@ UNPUBLISHED = "https://github.com/OWNER/attention-one-step"
 PUBLISHED = "https://github.com/someone/some-book"
 STRICT = ("-q", "-W", "-n", "--keep-going")
 BUILD_SECONDS = pytest.StashKey[float]()
+KEPT = ROOT / "_build" / "for_tests"
+KEPT_SECONDS = 24 * 60 * 60
 
 
 def pytest_collection_modifyitems(items):
@@ -41,9 +45,9 @@ def one_thread():
     torch.set_num_threads(threads)
 
 
-def copy_of_the_book(folder):
+def copy_of_the_book(folder, *left_out):
     """A copy of what the repository holds, without what was built or installed."""
-    names = (".*", "_build", "build", "__pycache__", "*.egg-info")
+    names = (".*", "_build", "build", "__pycache__", "*.egg-info", *left_out)
     return shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns(*names))
 
 
@@ -59,6 +63,9 @@ def settings_at(url):
 
 def built_once(name, write, options, request, tmp_path_factory):
     """The pages of a book that the first worker builds, while the others wait.
+
+    A minute's work, so that it is kept below ``_build``: as long as the sources and the
+    installed libraries are the same, nobody builds it again.
 
     Args:
         name: of the folder that all workers share.
@@ -76,10 +83,43 @@ def built_once(name, write, options, request, tmp_path_factory):
     with filelock.FileLock(shared / f"{name}.lock"):
         if not report.exists():
             write(book)
-            report.write_text(json.dumps(build(book, options)), encoding="utf-8")
+            report.write_text(json.dumps(kept(book, options)), encoding="utf-8")
     said = json.loads(report.read_text(encoding="utf-8"))
     assert said["returncode"] == 0, said["stdout"][-5000:] + said["stderr"][-5000:]
     return book / "_build" / "html", said
+
+
+def kept(book, options):
+    """Build a book, or copy what was built of the same sources; what the build said."""
+    KEPT.mkdir(parents=True, exist_ok=True)
+    key = fingerprint(book, options)
+    with filelock.FileLock(KEPT / f"{key}.lock"):
+        pages, report = KEPT / key, KEPT / f"{key}.json"
+        if report.exists():
+            shutil.copytree(pages, book / "_build" / "html")
+            for path in (pages, report):
+                path.touch()
+            return json.loads(report.read_text(encoding="utf-8"))
+        said = build(book, options)
+        if said["returncode"] == 0:
+            shutil.copytree(book / "_build" / "html", pages, dirs_exist_ok=True)
+            report.write_text(json.dumps(said), encoding="utf-8")
+    for path in KEPT.glob("*.json"):
+        if time.time() - path.stat().st_mtime > KEPT_SECONDS:
+            path.unlink()
+            shutil.rmtree(path.with_suffix(""), ignore_errors=True)
+    return said
+
+
+def fingerprint(book, options):
+    """What a book's pages depend on, as 16 letters: sources, options and libraries."""
+    digest = hashlib.sha256(repr(options).encode())
+    for one in importlib.metadata.distributions():
+        digest.update(f"{one.metadata['Name']} {one.version}\n".encode())
+    for path in sorted(path for path in book.rglob("*") if path.is_file()):
+        content = path.read_bytes()
+        digest.update(f"{path.relative_to(book)} {len(content)}\n".encode() + content)
+    return digest.hexdigest()[:16]
 
 
 def build(book, options):
@@ -112,7 +152,7 @@ def site(request, tmp_path_factory):
 
 def write_site(folder):
     """The whole book, without an address."""
-    copy_of_the_book(folder)
+    copy_of_the_book(folder, "tests")
     (folder / "_config.yml").write_text(settings_at(UNPUBLISHED), encoding="utf-8")
 
 

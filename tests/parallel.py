@@ -5,8 +5,16 @@ module its fixtures. ``-n 0`` runs everything in one process, ``-n 8`` in eight.
 """
 
 import os
+import sys
 
 import pytest
+
+# What jsonschema would ask whether a text is an address, which no test does. Its import
+# puts together 38 parsers: 3 seconds of each worker, and of what asks nothing of it.
+sys.modules.setdefault("rfc3987_syntax", None)
+# Every worker rewrites the assertions of every module, 10 seconds, unless it finds them
+# rewritten.
+sys.dont_write_bytecode = False
 
 MOST_WORKERS = 4  # each takes a gigabyte of memory with its kernel and its browser
 # What lasts longest starts first: else one worker is left with it at the end. Two that

@@ -6,14 +6,14 @@ from experiments import parts, short_contexts, sweeps
 from helpers.recorded import results
 from helpers.recorded.spread import mean_and_interval
 from helpers.recorded.sweeps import at_best_rate
-from helpers.text.little_world import LittleWorld
+from helpers.text.little_world import whole_world
 from helpers.text.probes import AGREEMENT, KINDS
 
 RECORD = results.record("parts")
 SHORT = results.record("short_contexts")
 ADDED = list(parts.ADDED)
 BARE, PATH, NORMS, BLOCK, WHOLE = ADDED
-FLOOR = LittleWorld().floor
+FLOOR = whole_world().floor
 
 
 def of_seeds(rung, steps=parts.STEPS):

@@ -7,11 +7,11 @@ import torch
 
 from helpers.models.language_model import CharLanguageModel
 from helpers.text import corpus, probes
-from helpers.text.little_world import LittleWorld
+from helpers.text.little_world import whole_world
 from helpers.text.ngram import NGramModel
 from helpers.text.tokenizer import CharTokenizer
 
-WORLD = LittleWorld()
+WORLD = whole_world()
 STORIES = corpus.load("little-world", train_stories=300, held_out_stories=200).train
 CERTAIN = ("colour", "thing", "name", "quote")
 S = WORLD.alphabet.index("s")
