@@ -113,34 +113,11 @@ EXERCISE = Exercise(
             "-8 * h / H is the exponent, so it needs its brackets.",
         ),
         Mistake(
-            "one slope for all heads",
-            _made(lambda num_heads: torch.ones(num_heads)),
-            "Each head has a slope of its own, 2^(-8h / H): steep ones look near, "
-            "flat ones far.",
-        ),
-        Mistake(
-            "the flattest head first",
-            _made(lambda num_heads: _slopes(num_heads).flip(0)),
-            "The slopes stand in the opposite order: head 1 is the steepest.",
-        ),
-        Mistake(
-            "slopes that grow",
-            _made(lambda num_heads: 1 / _slopes(num_heads)),
-            "The exponent lacks its minus: slopes lie between 0 and 1.",
-        ),
-        Mistake(
-            "slopes in equal steps",
-            _made(lambda num_heads: torch.arange(1.0, num_heads + 1) / num_heads),
-            "The slopes form a geometric sequence, 2^(-8h / H), in which each head "
-            "has the same fraction of the one before.",
-        ),
-        Mistake(
             "slopes in equal steps",
             _made(lambda H: torch.linspace(2 ** (-8 / H), 2**-8, H)),
             "The first slope and the last are right. In between they form a geometric "
             "sequence, 2^(-8h / H): each is the one before times the same fraction.",
         ),
-        Mistake("slopes that go along the keys", _slopes_along_keys, _ALONG_KEYS),
         Mistake(
             "slopes that go along the keys",
             lambda num_heads, T: _slopes_along_keys(num_heads, T).expand(
@@ -162,34 +139,12 @@ EXERCISE = Exercise(
             "word meets itself.",
         ),
         Mistake(
-            "distances counted from 1",
-            _made(_slopes, lambda T: _distances(T) + 1),
-            "A word is at distance 0 from itself, so the diagonal is 0.",
-        ),
-        Mistake(
-            "squares of the distances",
-            _made(_slopes, lambda T: _distances(T) ** 2),
-            "The bias falls linearly: minus the distance itself, times the slope.",
-        ),
-        Mistake(
             "a bias that doesn't hide the future",
             lambda num_heads, T: (
                 -_slopes(num_heads)[:, None, None] * _distances(T).abs()
             ),
             "A later key is treated like one that is as far back. It must get minus "
             "infinity.",
-        ),
-        Mistake(
-            "a bias that rewards the future",
-            lambda num_heads, T: -_slopes(num_heads)[:, None, None] * _distances(T),
-            "Above the diagonal the distance is negative, so later keys gain. They "
-            "must get minus infinity.",
-        ),
-        Mistake(
-            "zeros for the future",
-            lambda num_heads, T: _bias(_slopes(num_heads), _distances(T), 0.0),
-            "A 0 that is added hides nothing: later keys would score best of all. "
-            "They must get minus infinity.",
         ),
         *(
             Mistake(
@@ -224,12 +179,6 @@ EXERCISE = Exercise(
             ),
             "A word may attend to itself. Without the diagonal, row 0 has nothing "
             "left, and softmax gives NaN there.",
-        ),
-        Mistake(
-            "factors in place of what is added",
-            lambda num_heads, T: _bias(_slopes(num_heads), _distances(T)).exp(),
-            "These are the factors that the weights are multiplied by, exp of the "
-            "bias. ALiBi adds to the scores, before softmax.",
         ),
         Mistake(
             "rows and columns exchanged",

@@ -6,7 +6,6 @@ from helpers import attention
 from helpers.checks.cases import Case, Mistake
 from helpers.checks.exercise import Exercise
 from helpers.checks.exercises.context_by_loops import averaged
-from helpers.checks.exercises.softmax import naive_softmax
 from helpers.checks.exercises.support.reshaped_keys import reshaped, reshaped_keys
 
 
@@ -66,21 +65,10 @@ EXERCISE = Exercise(
     mistakes=(
         reshaped_keys(lambda q, k, v: averaged((q @ reshaped(k)).softmax(-1), v)),
         Mistake(
-            "scores divided by the root of the values' width",
-            lambda q, k, v: averaged((q @ k.T / v.shape[-1] ** 0.5).softmax(-1), v),
-            "Values are only averaged, so that their width has nothing to do with the "
-            "scores; and in this chapter nothing divides the scores.",
-        ),
-        Mistake(
             "softmax over the queries",
             lambda q, k, v: averaged((q @ k.T).softmax(0), v),
             "Each row belongs to one query and must sum to 1: softmax runs along "
             "dim=-1, over the keys.",
-        ),
-        Mistake(
-            "scores in place of weights",
-            lambda q, k, v: averaged(q @ k.T, v),
-            "Softmax is missing: the rows don't sum to 1.",
         ),
         Mistake(
             "a context made with scores, beside the right weights",
@@ -89,47 +77,16 @@ EXERCISE = Exercise(
             "factors that sum to 1.",
         ),
         Mistake(
-            "keys that are not transposed",
-            lambda q, k, v: _by_scores(q @ k, v),
-            "queries @ keys multiplies a query with the columns of keys, and fits only "
-            "where there are as many keys as numbers in a key. Scores are dot products "
-            "with rows: keys.T.",
-        ),
-        Mistake(
             "an average of the keys",
             lambda q, k, v: _by_scores(q @ k.T, k),
             "Keys decide how much of each value is taken. What is taken are the "
             "values, and the context is as wide as a value.",
         ),
         Mistake(
-            "queries and keys exchanged",
-            lambda q, k, v: _by_scores(k @ q.T, v),
-            "Scores have a row for each query and a column for each key: (T, S). "
-            "Yours have a row for each key.",
-        ),
-        Mistake(
-            "a context that uses the columns of the weights",
-            lambda q, k, v: (_right(q, k, v)[1].T @ v, _right(q, k, v)[1]),
-            "Row t holds the weights of query t. (T, S) @ (S, D_v) fits as it is; the "
-            "transpose fits only where T equals S.",
-        ),
-        Mistake(
             "attention with scaled scores",
             lambda q, k, v: _by_scores(q @ k.T / q.shape[-1] ** 0.5, v),
             "The scores are divided by the square root of the width. That comes in "
             "chapter 2; this task uses the dot products as they are.",
-        ),
-        Mistake(
-            "one context for all queries",
-            lambda q, k, v: (_right(q, k, v)[0].mean(0), _right(q, k, v)[1]),
-            "The contexts are averaged over the queries. Each query keeps its own: "
-            "(T, D_v).",
-        ),
-        Mistake(
-            "softmax without subtracting the maximum",
-            lambda q, k, v: averaged(naive_softmax(q @ k.T), v),
-            "Scores in the thousands have infinite exponentials, and inf / inf is NaN. "
-            "Subtract the largest score of the row first.",
         ),
         Mistake(
             "attention with its two results exchanged",

@@ -123,12 +123,6 @@ EXERCISE = Exercise(
             "divides the gradients of queries and keys on the way back.",
         ),
         Mistake(
-            "attention that divides by nothing",
-            _by_hand(forward=0, backward=0),
-            "The scores are divided by the square root of D, and so are the gradients "
-            "of queries and keys.",
-        ),
-        Mistake(
             "softmax's backward with the diagonal of the Jacobian alone",
             _by_hand(lambda weights, grad: weights * (1 - weights) * grad),
             "A score changes all the weights of its row, and each of them passes a "
@@ -151,58 +145,16 @@ EXERCISE = Exercise(
             "axis.",
         ),
         Mistake(
-            "softmax's backward with row sums that lie along the wrong axis",
-            _by_hand(lambda weights, grad: weights * (grad - (weights * grad).sum(-1))),
-            "sum takes its axis away, and what is left, one number for each query, is "
-            "subtracted as if there were one for each key. Use keepdim=True.",
-        ),
-        Mistake(
-            "a way back that skips softmax",
-            _by_hand(lambda weights, grad: grad),
-            "The gradient of the weights is not yet that of the scores: softmax lies "
-            "between the two.",
-        ),
-        Mistake(
-            "softmax's backward with its sign turned",
-            _by_hand(lambda weights, grad: weights * (row_sums(weights, grad) - grad)),
-            "A weight rises with its own score: the weighted sum is subtracted from "
-            "the gradient, and not the gradient from the sum.",
-        ),
-        Mistake(
             "exponentials that overflow",
             _by_hand(softmax=lambda scores: _shares(scores.exp())),
             "In float32, the exponential of a number above 89 is infinite. Subtract "
             "each row's largest score first, as torch.softmax does.",
         ),
         Mistake(
-            "one maximum for the whole table of scores",
-            _by_hand(softmax=lambda scores: _shares((scores - scores.max()).exp())),
-            "In a row whose scores lie far below the table's largest one, all "
-            "exponentials become 0. Subtract the largest score of each row.",
-        ),
-        Mistake(
-            "softmax over the queries",
-            _by_hand(softmax=lambda scores: scores.softmax(0)),
-            "Each query shares its weight among the keys: softmax goes along the last "
-            "axis.",
-        ),
-        Mistake(
-            "gradients of queries and keys that D divides",
-            _by_hand(backward=1),
-            "The scores are divided by the square root of D, and so are the gradients "
-            "of queries and keys.",
-        ),
-        Mistake(
             "a gradient of the values from weights that are not transposed",
             _by_hand(values_from=lambda weights, grad: weights @ grad),
             "Value s collects from all contexts t, each times weights[t, s]: that is "
             "column s of the weights. Only where T equals S is there no error.",
-        ),
-        Mistake(
-            "a gradient of the keys from scores that are not transposed",
-            _by_hand(keys_from=lambda grad_scores, queries: grad_scores @ queries),
-            "Key s collects from all queries t: that is column s of the gradient of "
-            "the scores. Only where T equals S is there no error.",
         ),
         Mistake(
             "the gradients of queries and keys in each other's place",

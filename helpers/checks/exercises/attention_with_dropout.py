@@ -80,11 +80,6 @@ def _with(weigh):
     return attend
 
 
-def _kept_share(queries, keys, keep, p):
-    kept = _weights(queries, keys) * keep
-    return kept / kept.sum(-1, keepdim=True)
-
-
 def _averaged_first(queries, keys, values, keep, p):
     weights = _weights(queries, keys)
     return weights @ values, weights * keep / (1 - p)
@@ -137,23 +132,6 @@ EXERCISE = Exercise(
             "expected value of each weight stays.",
         ),
         Mistake(
-            "attention that divides the kept weights by their sum",
-            _with(_kept_share),
-            "Dropout divides by 1 - p, whatever the row's sum is. A row that lost "
-            "everything has the sum 0, and 0 / 0 is not a number.",
-        ),
-        Mistake(
-            "attention that hides dropped keys by minus infinity before softmax",
-            _with(
-                lambda queries, keys, keep, p: _hidden(
-                    _scores(queries, keys).masked_fill(~keep, -math.inf)
-                ).softmax(-1)
-            ),
-            "Softmax shares the dropped weights out among the kept ones, so that each "
-            "row sums to 1, and a row without any key becomes NaN. Dropout comes "
-            "after softmax.",
-        ),
-        Mistake(
             "attention that drops scores before the causal mask and softmax",
             _with(
                 lambda queries, keys, keep, p: _hidden(
@@ -162,16 +140,6 @@ EXERCISE = Exercise(
             ),
             "A score of 0 is a score like another, and its weight is not 0. Dropout "
             "comes after softmax.",
-        ),
-        Mistake(
-            "attention that drops scores between the causal mask and softmax",
-            _with(
-                lambda queries, keys, keep, p: (
-                    _hidden(_scores(queries, keys)) * keep / (1 - p)
-                ).softmax(-1)
-            ),
-            "Minus infinity times 0 is not a number, and a score of 0 has a weight "
-            "like another. Dropout comes after softmax.",
         ),
         Mistake(
             "attention that drops what keep should keep",
@@ -198,27 +166,6 @@ EXERCISE = Exercise(
             _with(lambda queries, keys, keep, p: _weights(queries, keys) * keep / p),
             "A weight stays with probability 1 - p, so that is what it is divided by. "
             "At p = 0.5 the two are the same.",
-        ),
-        Mistake(
-            "attention without a causal mask",
-            _with(
-                lambda queries, keys, keep, p: (
-                    _scores(queries, keys).softmax(-1) * keep / (1 - p)
-                )
-            ),
-            "Row t has weights for tokens that come after t. keep decides about "
-            "dropout only: the future gets minus infinity before softmax.",
-        ),
-        Mistake(
-            "attention without the division of the scores",
-            _with(
-                lambda queries, keys, keep, p: (
-                    _hidden(queries @ keys.transpose(-2, -1)).softmax(-1)
-                    * keep
-                    / (1 - p)
-                )
-            ),
-            "Dropout is right; the scores are to be divided by the square root of D.",
         ),
     ),
 )

@@ -75,11 +75,6 @@ EXERCISE = Exercise(
             "qkv_bias is False here: these three layers have a matrix only.",
         ),
         Mistake(
-            "a block without norms",
-            _total(vectors=6),
-            "Each of the two norms has a weight and a bias, of C numbers each.",
-        ),
-        Mistake(
             "a block with half of its norms",
             _total(vectors=8),
             "There are two norms, and each has a weight and a bias: four times C.",
@@ -89,12 +84,6 @@ EXERCISE = Exercise(
             _total(vectors=5),
             "The MLP's two layers have biases, the first one of 4 C numbers and the "
             "second one of C.",
-        ),
-        Mistake(
-            "a block whose linear layers have no biases",
-            _total(vectors=4),
-            "The matrices and the norms are all there. out_proj has a bias of C "
-            "numbers, and the MLP has two, of 4 C and of C.",
         ),
         Mistake(
             "a block of matrices alone",

@@ -80,11 +80,6 @@ EXERCISE = Exercise(
             "Both keys and values are kept: twice as many numbers.",
         ),
         Mistake(
-            "a cache of queries, too",
-            _times(lambda T, L, H, K, C, b: (3, 2)),
-            "A query is used once, for its own token, and isn't kept.",
-        ),
-        Mistake(
             "a cache of all heads' queries, too",
             _times(lambda T, L, H, K, C, b: (H + 2 * K, 2 * K)),
             "A query is used once, for its own token, and isn't kept. Only the "
@@ -139,19 +134,9 @@ EXERCISE = Exercise(
             "Every layer keeps keys and values of its own.",
         ),
         Mistake(
-            "one token",
-            _times(lambda T, L, H, K, C, b: (1, T)),
-            "That is what one token leaves behind. All of them are kept.",
-        ),
-        Mistake(
             "a count of numbers",
             _times(lambda T, L, H, K, C, b: (1, b)),
             "You counted numbers. Each takes bytes_each bytes.",
-        ),
-        Mistake(
-            "a count of bits",
-            _times(lambda T, L, H, K, C, b: (8, 1)),
-            "bytes_each counts bytes; a byte has 8 bits.",
         ),
         *several(
             "a table of weights",
@@ -168,11 +153,6 @@ EXERCISE = Exercise(
             _times(lambda T, L, H, K, C, b: (H, K * K)),
             "heads // kv_heads says how many query heads share one. What is kept are "
             "the kv_heads themselves.",
-        ),
-        Mistake(
-            "a cache for each key head of all other heads",
-            _times(lambda T, L, H, K, C, b: (K, 1)),
-            "kv_heads is a factor once.",
         ),
     ),
 )

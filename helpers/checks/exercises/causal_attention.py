@@ -126,12 +126,6 @@ EXERCISE = Exercise(
             "and columns.",
         ),
         Mistake(
-            "a layer without a mask",
-            mistaken.Forgetful,
-            "masked_fill returns a new tensor: where its result is not kept, nothing "
-            "is hidden. masked_fill_ with an underscore works in place.",
-        ),
-        Mistake(
             "a layer that leaves a tensor, such as its mask, on the CPU",
             mistaken.OnTheProcessor,
             "All is well until the layer moves: then tensors are on two devices. "
@@ -142,11 +136,6 @@ EXERCISE = Exercise(
             "a layer without scaling",
             mistaken.Unscaled,
             "Divide the scores by the square root of D; here D is d_out.",
-        ),
-        Mistake(
-            "a layer that divides by D instead of its square root",
-            mistaken.ScaledByWidth,
-            "The standard deviation of a score grows as the square root of D.",
         ),
         Mistake(
             "a layer that divides by the square root of d_in",
@@ -183,12 +172,6 @@ EXERCISE = Exercise(
             "Dropout comes after softmax.",
         ),
         Mistake(
-            "a layer whose dropout is not the one that it is given",
-            mistaken.OwnDropout,
-            "With dropout 0, nothing is dropped in train mode either. nn.Dropout() "
-            "without an argument drops half; hand it the layer's argument.",
-        ),
-        Mistake(
             "a layer whose dropout is the probability of keeping",
             mistaken.Turned,
             "With dropout 0, yours drops everything in train mode. nn.Dropout takes "
@@ -199,17 +182,6 @@ EXERCISE = Exercise(
             mistaken.OverQueries,
             "Each row, one query's weights, must sum to 1: softmax runs over the last "
             "axis.",
-        ),
-        Mistake(
-            "a layer that hides each token from itself",
-            mistaken.HidesItself,
-            "The diagonal is no future. Without it, row 0 is softmax of nothing: NaN.",
-        ),
-        Mistake(
-            "a layer that never has a bias",
-            mistaken.Unbiased,
-            "Where qkv_bias is True, W_query, W_key and W_value have a bias: hand it "
-            "to each nn.Linear, bias=qkv_bias.",
         ),
         Mistake(
             "a layer with biases",

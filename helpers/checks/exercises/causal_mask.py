@@ -1,7 +1,5 @@
 """Exercise of chapter 4: the causal mask."""
 
-import math
-
 import torch
 
 from helpers import attention
@@ -55,19 +53,6 @@ EXERCISE = Exercise(
             "The shape and the places are right, but the numbers 1 and 0 are not True "
             "and False: added to the scores, they hide nothing. Compare, or call "
             ".bool().",
-        ),
-        Mistake(
-            "a mask to be added to the scores",
-            lambda T: torch.zeros(T, T).masked_fill(
-                torch.ones(T, T).triu(1).bool(), -math.inf
-            ),
-            "0 and minus infinity also work, as numbers added to the scores; this "
-            "book's masks are boolean, True = may attend.",
-        ),
-        Mistake(
-            "a mask that hides nothing",
-            lambda T: torch.ones(T, T, dtype=torch.bool),
-            "Every entry is True. tril returns a new tensor: was its result kept?",
         ),
     ),
 )

@@ -44,12 +44,6 @@ def _zeros_hidden(scores):
     return past.masked_fill(past == 0, -math.inf).softmax(-1)
 
 
-def _one_maximum(scores):
-    scores = scores.masked_fill(~_lower(scores), -math.inf)
-    exponentials = (scores - scores.max()).exp()
-    return exponentials / exponentials.sum(-1, keepdim=True)
-
-
 EXERCISE = Exercise(
     name="causal_weights",
     stub="my_causal_weights(scores)",
@@ -79,18 +73,6 @@ EXERCISE = Exercise(
             "and is hidden with them. Make the mask of ones, not of scores.",
         ),
         Mistake(
-            "softmax without a mask",
-            lambda scores: scores.softmax(-1),
-            "masked_fill returns a new tensor: where its result is not kept, nothing "
-            "is hidden.",
-        ),
-        Mistake(
-            "the mask with its meaning inverted",
-            lambda scores: _masked_softmax(scores, ~_lower(scores)),
-            "Minus infinity stands where a token may look. The last row has nothing "
-            "left and becomes NaN.",
-        ),
-        Mistake(
             "weights zeroed after softmax, not divided by their sum",
             lambda scores: scores.softmax(-1).tril(),
             "The rows don't sum to 1, and what is missing depends on the future: that "
@@ -114,27 +96,10 @@ EXERCISE = Exercise(
             "masked_fill and torch.where write minus infinity without multiplying.",
         ),
         Mistake(
-            "softmax with one maximum for all rows",
-            _one_maximum,
-            "The mask is right, but a row that lies thousands below the largest score "
-            "becomes 0 / 0. Each row needs its own maximum.",
-        ),
-        Mistake(
-            "a mask made of the scores, triu(scores).bool()",
-            lambda scores: _masked_softmax(scores, ~scores.triu(1).bool()),
-            "A score of exactly 0 in the future turns False and stays open. Make the "
-            "mask of ones, not of scores.",
-        ),
-        Mistake(
             "scores set to 0 above the diagonal",
             lambda scores: scores.tril().softmax(-1),
             "A score of 0 is a score like another: its weight is exp(0) over the sum, "
             "not 0. What has no weight has a score of minus infinity.",
-        ),
-        Mistake(
-            "a mask that hides each token from itself",
-            lambda scores: _masked_softmax(scores, _lower(scores, -1)),
-            "The diagonal is no future. Without it, row 0 is softmax of nothing: NaN.",
         ),
         Mistake(
             "a mask that opens one key of the future",
@@ -142,27 +107,11 @@ EXERCISE = Exercise(
             "Row t may see keys 0 to t. Key t + 1 is what it has to predict.",
         ),
         Mistake(
-            "softmax over the queries",
-            lambda scores: _masked_softmax(scores, _lower(scores), -2),
-            "Each row, one query's weights, must sum to 1: softmax runs over the last "
-            "axis. Yours makes the columns sum to 1.",
-        ),
-        Mistake(
-            "scores that are scaled a second time",
-            lambda scores: _masked_softmax(scores / math.sqrt(2), _lower(scores)),
-            "The scores come scaled already: leave the square root out.",
-        ),
-        Mistake(
             "scores that are scaled a second time",
             lambda scores: _masked_softmax(
                 scores / math.sqrt(scores.shape[-1]), _lower(scores)
             ),
             "The scores come scaled already: leave the square root out.",
-        ),
-        Mistake(
-            "masked scores before softmax",
-            lambda scores: scores.masked_fill(~_lower(scores), -math.inf),
-            "The scores are masked rightly; softmax is missing.",
         ),
         Mistake(
             "a mask that hides each token from itself",

@@ -4,7 +4,7 @@ import torch
 
 from helpers.checks.cases import Case, Mistake
 from helpers.checks.exercise import Exercise
-from helpers.checks.exercises.softmax import naive_softmax, total_softmax
+from helpers.checks.exercises.softmax import naive_softmax
 
 
 def _tables():
@@ -56,27 +56,6 @@ EXERCISE = Exercise(
     cases=_tables,
     mistakes=(
         Mistake(
-            "a context made of inputs[i] in place of inputs[j]",
-            lambda inputs: (inputs.clone(), _weights(inputs)),
-            "The weights of word i sum to 1, so averaging word i with itself gives "
-            "word i back. What is averaged are the words j.",
-        ),
-        Mistake(
-            "a context with = in place of +=",
-            lambda inputs: (
-                _weights(inputs)[:, -1:] * inputs[-1],
-                _weights(inputs),
-            ),
-            "Each step of the inner loop overwrites the one before, and only the last "
-            "word is left. The context is a sum over all words.",
-        ),
-        Mistake(
-            "a running sum that is not set back to zero",
-            lambda inputs: (_by_matmul(inputs)[0].cumsum(0), _weights(inputs)),
-            "Each context still holds those of the words before it. Start from zeros "
-            "inside the outer loop.",
-        ),
-        Mistake(
             "a context that uses column i of the weights",
             lambda inputs: (_weights(inputs).T @ inputs, _weights(inputs)),
             "Row i holds the weights of word i: weights[i, j], not weights[j, i]. The "
@@ -89,23 +68,12 @@ EXERCISE = Exercise(
             "softmax along dim=-1.",
         ),
         Mistake(
-            "scores in place of weights",
-            lambda inputs: averaged(inputs @ inputs.T, inputs),
-            "Softmax is missing: the rows don't sum to 1.",
-        ),
-        Mistake(
             "scores divided by their sum",
             lambda inputs: averaged(
                 inputs @ inputs.T / (inputs @ inputs.T).sum(-1, keepdim=True), inputs
             ),
             "The exponential is missing: negative scores give negative weights, and a "
             "word of zeros gives 0 / 0.",
-        ),
-        Mistake(
-            "one softmax over the whole table",
-            lambda inputs: averaged(total_softmax(inputs @ inputs.T), inputs),
-            "All weights together sum to 1. Each row must sum to 1 by itself: add up "
-            "its exponentials anew for each word.",
         ),
         Mistake(
             "softmax without subtracting the maximum",

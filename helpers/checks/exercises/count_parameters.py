@@ -82,14 +82,6 @@ EXERCISE = Exercise(
             "W_query, W_key and W_value have a bias only where qkv_bias is True.",
         ),
         Mistake(
-            "a count without the biases of qkv_bias",
-            lambda d_in, d_out, H, qkv_bias: (
-                _projections(d_in, d_out, False) + d_out**2 + d_out
-            ),
-            "Where qkv_bias is True, W_query, W_key and W_value each have one more "
-            "number for each feature that comes out.",
-        ),
-        Mistake(
             "a count with biases as wide as the input",
             lambda d_in, d_out, H, qkv_bias: (
                 3 * (d_in * d_out + qkv_bias * d_in) + d_out**2 + d_out
@@ -124,13 +116,6 @@ EXERCISE = Exercise(
                 _projections(d_in, d_out, qkv_bias) + d_out // H * d_out + d_out
             ),
             "Each output feature reads all heads: out_proj has d_out columns, not D.",
-        ),
-        Mistake(
-            "a count with one matrix in place of three",
-            lambda d_in, d_out, H, qkv_bias: (
-                (d_in + qkv_bias) * d_out + d_out**2 + d_out
-            ),
-            "Queries, keys and values have a matrix each.",
         ),
         Mistake(
             "a count in which each head is as wide as the whole layer",

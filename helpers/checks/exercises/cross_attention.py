@@ -87,10 +87,6 @@ def _roles(x, memory):
     return x, memory, memory
 
 
-def _unprojected(x, memory, W_query, W_key, W_value):
-    return _attend(x @ W_query, memory @ W_key, memory)
-
-
 def _keys_averaged(x, memory, W_query, W_key, W_value):
     return _attend(x @ W_query, memory @ W_key, memory @ W_key)
 
@@ -143,34 +139,10 @@ EXERCISE = Exercise(
             "rows no longer sum to 1.",
         ),
         Mistake(
-            "keys made from x",
-            _from(lambda x, memory: (x, x, memory)),
-            "The keys describe what can be asked, and that is the memory: S keys, "
-            "each from a row that is d_memory wide.",
-        ),
-        Mistake(
-            "values made from x",
-            _from(lambda x, memory: (x, memory, x)),
-            "The values are what the memory hands over, a value for each of the S "
-            "keys. x only asks.",
-        ),
-        Mistake(
             "self-attention of x",
             _from(lambda x, memory: (x, x, x)),
             "The memory never enters. x makes the queries, the memory makes the "
             "keys and the values.",
-        ),
-        Mistake(
-            "self-attention of the memory",
-            _from(lambda x, memory: (memory, memory, memory)),
-            "x never enters. x makes the queries, the memory makes the keys and the "
-            "values.",
-        ),
-        Mistake(
-            "x and the memory with their roles exchanged",
-            _from(lambda x, memory: (memory, x, x)),
-            "x asks, so there is one row for each of its T tokens. In yours the "
-            "memory asks.",
         ),
         Mistake(
             "softmax over the queries",
@@ -196,12 +168,6 @@ EXERCISE = Exercise(
             "tokens were before, d_query or d_memory, has no part in it.",
         ),
         Mistake(
-            "scores divided by the square root of d_memory",
-            _from(_roles, scale=lambda x, memory: math.sqrt(memory.shape[-1])),
-            "A score is a sum over the D features of a query and a key. How wide the "
-            "tokens were before, d_query or d_memory, has no part in it.",
-        ),
-        Mistake(
             "cross-attention with a causal mask",
             _from(
                 _roles,
@@ -212,12 +178,6 @@ EXERCISE = Exercise(
             "The memory is there as a whole before anyone asks: each asker may attend "
             "to all of it. Place t in x and place t in the memory have nothing to do "
             "with each other.",
-        ),
-        Mistake(
-            "memory rows averaged without W_value",
-            _unprojected,
-            "The weights are right, but they average the rows of the memory. The "
-            "values are these rows times W_value.",
         ),
         Mistake(
             "an average of the keys",

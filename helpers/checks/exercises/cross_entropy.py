@@ -1,7 +1,5 @@
 """Exercise of chapter 8: the cross-entropy of logits."""
 
-import math
-
 import torch
 import torch.nn.functional as F
 
@@ -81,12 +79,6 @@ def _mistakes(logs):
     """Mistakes that come with any of the ways to the logarithms."""
     return (
         Mistake(
-            "the sum over all positions",
-            lambda logits, targets: -_pick(logs(logits), targets).sum(),
-            "Divide by the number of positions, B T. A sum grows with the batch, so "
-            "that losses of two batches could not be compared.",
-        ),
-        Mistake(
             "the sum over a text, averaged over the batch",
             lambda logits, targets: -_pick(logs(logits), targets).sum(-1).mean(),
             "The mean runs over all B T positions. Yours grows with the length of the "
@@ -107,29 +99,12 @@ def _mistakes(logs):
             "that a worse guess costs more.",
         ),
         Mistake(
-            "a loss in bits",
-            lambda logits, targets: -_pick(logs(logits), targets).mean() / math.log(2),
-            "log2 counts in bits, the natural logarithm in nats: an even guess among 8 "
-            "costs 3 bits, or ln 8 nats.",
-        ),
-        Mistake(
             "softmax over the positions",
             lambda logits, targets: -_pick(logs(logits, dim=-2), targets).mean(),
             "Each position shares its probability among the characters, the last "
             "axis. Yours shares it among positions.",
         ),
-        Mistake(
-            "targets moved on a second time",
-            lambda logits, targets: -_pick(logs(logits)[:, :-1], targets[:, 1:]).mean(),
-            "The targets are one character later than the inputs already. "
-            "logits[:, t] belongs to targets[:, t].",
-        ),
     )
-
-
-def _squared_error(logits, targets):
-    one_hot = F.one_hot(targets, logits.shape[-1])
-    return ((logits.softmax(-1) - one_hot) ** 2).mean()
 
 
 EXERCISE = Exercise(
@@ -149,24 +124,6 @@ EXERCISE = Exercise(
         *_mistakes(_after_softmax),
         *_mistakes(_by_exponentials),
         *_mistakes(_by_a_sum_of_exponentials),
-        Mistake(
-            "minus the probability, without a logarithm",
-            lambda logits, targets: -_pick(logits.softmax(-1), targets).mean(),
-            "The loss of a guess is minus the logarithm of its probability: 0 for a "
-            "probability of 1, and without limit towards 0.",
-        ),
-        Mistake(
-            "logits that were not normalised",
-            lambda logits, targets: -_pick(logits, targets).mean(),
-            "A logit is no logarithm of a probability yet: the logarithm of the "
-            "row's sum of exponentials is still to be taken off.",
-        ),
-        Mistake(
-            "a squared error",
-            _squared_error,
-            "The squared distance from a one-hot row is another loss: a guess that is "
-            "sure and wrong costs hardly more than an uncertain one.",
-        ),
         Mistake(
             "the logarithm of a probability that has become 0",
             lambda logits, targets: -_pick(_after_softmax(logits), targets).mean(),

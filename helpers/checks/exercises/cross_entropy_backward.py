@@ -5,7 +5,7 @@ import torch.nn.functional as F
 
 from helpers.checks.cases import Case, Mistake
 from helpers.checks.exercise import Exercise
-from helpers.checks.exercises.softmax_backward import drawing, row_sums
+from helpers.checks.exercises.softmax_backward import drawing
 
 
 def _predictions():
@@ -70,20 +70,6 @@ def _in_every_row(logits, targets):
     return grad / targets.numel()
 
 
-def _written_over(logits, targets):
-    grad = logits.softmax(-1).scatter(-1, targets[..., None], -1.0)
-    return grad / targets.numel()
-
-
-def _of_the_probabilities(logits, targets):
-    return -_one_hot(logits, targets) / logits.softmax(-1) / targets.numel()
-
-
-def _through_softmax_again(logits, targets):
-    weights, grad = logits.softmax(-1), _difference(logits, targets)
-    return weights * (grad - row_sums(weights, grad)) / targets.numel()
-
-
 EXERCISE = Exercise(
     name="cross_entropy_backward",
     stub="my_cross_entropy_backward(logits, targets)",
@@ -97,18 +83,6 @@ EXERCISE = Exercise(
     cases=_predictions,
     mistakes=(
         Mistake(
-            "softmax alone",
-            lambda logits, targets: logits.softmax(-1) / targets.numel(),
-            "The right character's logit lowers the loss: its entry is the "
-            "probability minus 1.",
-        ),
-        Mistake(
-            "softmax alone, and no division",
-            lambda logits, targets: logits.softmax(-1),
-            "The right character's logit lowers the loss: its entry is the "
-            "probability minus 1. And the loss is a mean over the positions.",
-        ),
-        Mistake(
             "the gradient with its sign turned",
             lambda logits, targets: -_difference(logits, targets) / targets.numel(),
             "A wrong character's logit raises the loss, so its entry is positive: "
@@ -118,12 +92,6 @@ EXERCISE = Exercise(
             "the gradient of the sum of all losses",
             _divided(lambda logits: 1),
             "The loss is the mean over all positions: divide by how many there are.",
-        ),
-        Mistake(
-            "the gradient of the sum, with its sign turned",
-            lambda logits, targets: -_difference(logits, targets),
-            "A wrong character's logit raises the loss, so its entry is positive: "
-            "softmax minus one-hot. And the loss is a mean over the positions.",
         ),
         Mistake(
             "a 1 that is subtracted after the division",
@@ -146,29 +114,10 @@ EXERCISE = Exercise(
             "the length of one.",
         ),
         Mistake(
-            "a division by vocab_size",
-            _divided(lambda logits: logits.shape[-1]),
-            "The mean runs over positions. Each has one loss, however many characters "
-            "there are.",
-        ),
-        Mistake(
             "a division by the number of logits",
             _divided(lambda logits: logits.numel()),
             "The mean runs over positions. Each has one loss, however many characters "
             "there are: divide by the number of targets.",
-        ),
-        Mistake(
-            "the best guess in place of the target",
-            lambda logits, targets: (
-                _difference(logits, logits.argmax(-1)) / targets.numel()
-            ),
-            "Subtract 1 where the target is. The character with the largest logit is "
-            "what the model guesses, and not what came.",
-        ),
-        Mistake(
-            "softmax over the positions",
-            _less_one_hot(lambda logits: logits.softmax(-2)),
-            "Each position shares its probability among the characters, the last axis.",
         ),
         Mistake(
             "softmax over the second axis",
@@ -177,56 +126,16 @@ EXERCISE = Exercise(
             "is, however many there are.",
         ),
         Mistake(
-            "softmax over the whole table",
-            _less_one_hot(lambda logits: logits.flatten().softmax(0).view_as(logits)),
-            "Each position shares its probability among the characters, the last axis.",
-        ),
-        Mistake(
-            "softmax over the first axis",
-            _less_one_hot(lambda logits: logits.softmax(0)),
-            "Each position shares its probability among the characters, the last axis.",
-        ),
-        Mistake(
             "exponentials that overflow",
             _less_one_hot(lambda logits: _shares(logits.exp())),
             "In float32, the exponential of a number above 89 is infinite. Subtract "
             "each row's largest logit first, as torch.softmax does.",
         ),
         Mistake(
-            "exponentials that overflow",
-            lambda logits, targets: _shares(logits.exp()) - _one_hot(logits, targets),
-            "In float32, the exponential of a number above 89 is infinite. Subtract "
-            "each row's largest logit first, as torch.softmax does. And the loss is a "
-            "mean over the positions.",
-        ),
-        Mistake(
             "one maximum for all rows",
             _less_one_hot(lambda logits: _shares((logits - logits.max()).exp())),
             "In a row that lies thousands below the largest logit, all exponentials "
             "become 0. Subtract the largest logit of each row.",
-        ),
-        Mistake(
-            "logits that softmax has not been applied to",
-            _less_one_hot(lambda logits: logits),
-            "The gradient is the probabilities minus a one-hot row: softmax makes "
-            "them of the logits.",
-        ),
-        Mistake(
-            "logarithms of the probabilities",
-            _less_one_hot(lambda logits: logits.log_softmax(-1)),
-            "The gradient is the probabilities themselves minus a one-hot row: "
-            "softmax, and not log_softmax.",
-        ),
-        Mistake(
-            "softmax applied twice",
-            _less_one_hot(lambda logits: logits.softmax(-1).softmax(-1)),
-            "Softmax makes probabilities of the logits once.",
-        ),
-        Mistake(
-            "a sigmoid in place of softmax",
-            _less_one_hot(torch.sigmoid),
-            "The characters of a position share one probability: softmax over the row, "
-            "and not a sigmoid for each logit.",
         ),
         Mistake(
             "the right character's entry alone",
@@ -239,49 +148,11 @@ EXERCISE = Exercise(
             "of the probability. The wrong ones' entries are their probabilities.",
         ),
         Mistake(
-            "a one-hot row alone",
-            lambda logits, targets: -_one_hot(logits, targets) / targets.numel(),
-            "That is the part of the right logit. The logarithm of the row's sum has a "
-            "gradient, too, which is softmax.",
-        ),
-        Mistake(
-            "a -1 in place of the probability minus 1",
-            _written_over,
-            "The right character's entry is its probability minus 1: subtract there, "
-            "and don't write over what softmax gave.",
-        ),
-        Mistake(
-            "a one-hot table as wide as the largest target",
-            lambda logits, targets: (
-                (logits.softmax(-1) - F.one_hot(targets)) / targets.numel()
-            ),
-            "F.one_hot makes its rows as wide as the largest id needs, unless it is "
-            "told how many there are: F.one_hot(targets, logits.shape[-1]).",
-        ),
-        Mistake(
-            "a 1 that is subtracted everywhere",
-            lambda logits, targets: (logits.softmax(-1) - 1) / targets.numel(),
-            "Subtract 1 at the target alone.",
-        ),
-        Mistake(
             "a 1 that is subtracted in every row",
             _in_every_row,
             "grad[..., targets] takes the columns of all targets in every row. Each "
             "row has its own: index with the rows' numbers beside the targets, or use "
             "a one-hot table.",
-        ),
-        Mistake(
-            "the gradient of the probabilities",
-            _of_the_probabilities,
-            "That is what arrives at the probabilities, and softmax lies between them "
-            "and the logits. It divides by what may be 0; taken together, the two "
-            "steps don't divide at all.",
-        ),
-        Mistake(
-            "softmax's backward once more",
-            _through_softmax_again,
-            "Softmax minus one-hot is the gradient of the logits already: softmax's "
-            "backward is part of it.",
         ),
     ),
 )

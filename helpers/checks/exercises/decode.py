@@ -51,47 +51,7 @@ def _one_too_far(ids, alphabet):
     return _plain(ids, alphabet)
 
 
-def _vague(ids, alphabet):
-    if any(not 0 <= one < len(alphabet) for one in ids):
-        raise ValueError("unknown id")
-    return _plain(ids, alphabet)
-
-
-def _without_position(ids, alphabet):
-    for one in ids:
-        if not 0 <= one < len(alphabet):
-            raise ValueError(f"got {one}")
-    return _plain(ids, alphabet)
-
-
-_WRONG_TEXTS = (
-    Mistake(
-        "a decoder that returns a list of characters",
-        lambda ids, alphabet: [alphabet[one] for one in ids],
-        "The characters are right; join them to one text.",
-    ),
-    Mistake(
-        "a decoder that puts spaces between the characters",
-        lambda ids, alphabet: " ".join(alphabet[one] for one in ids),
-        'A space is a character like another. Join with the empty text: "".join(...).',
-    ),
-    Mistake(
-        "a decoder that writes the text backwards",
-        lambda ids, alphabet: _plain(ids[::-1], alphabet),
-        "A new character goes after the text so far, not in front of it.",
-    ),
-    Mistake(
-        "a decoder that sorts the alphabet first",
-        lambda ids, alphabet: _plain(ids, sorted(alphabet)),
-        "An id is a place in the alphabet as it is given.",
-    ),
-    Mistake(
-        "a decoder that counts from 1",
-        lambda ids, alphabet: _plain([one - 1 for one in ids], alphabet),
-        "The id 0 is the first character of the alphabet. As an index, 0 - 1 means "
-        "the last one, so that no error tells you.",
-    ),
-)
+_WRONG_TEXTS = ()
 
 EXERCISE = Exercise(
     name="decode",
@@ -115,13 +75,6 @@ EXERCISE = Exercise(
         *_WRONG_TEXTS,
         *behind(_right_text, _WRONG_TEXTS),
         Mistake(
-            "a decoder that leaves the errors to Python's indexing",
-            _plain,
-            "Python counts a negative index from the end and returns a character, as "
-            "if all were well; an id too large is an IndexError that doesn't say "
-            "where. Compare each id with 0 and with the alphabet's length.",
-        ),
-        Mistake(
             "a decoder that takes negative ids",
             _half_guarded,
             "Python counts a negative index from the end, so that -4 gives a "
@@ -133,17 +86,6 @@ EXERCISE = Exercise(
                 [one for one in ids if 0 <= one < len(alphabet)], alphabet
             ),
             "The text is shorter than the ids, and nobody is told.",
-        ),
-        Mistake(
-            "a decoder whose error says neither which id nor where",
-            _vague,
-            "A ValueError is right; name the id and its position.",
-        ),
-        Mistake(
-            "a decoder whose error names the id and no position",
-            _without_position,
-            "A ValueError that names the id is right. Add its position, counted from "
-            "0.",
         ),
     ),
 )

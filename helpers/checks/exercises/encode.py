@@ -54,25 +54,9 @@ def _look_up_in_a_list(text, alphabet, first=0):
     return _look_up(text, list(alphabet), first)
 
 
-def _own_ids(text, alphabet):
-    return _number(text, sorted(set(text)))
-
-
 def _mistaken_ids(number):
     """Mistakes in the numbers, whatever happens to an unknown character."""
     return (
-        Mistake(
-            "an encoder that sorts the alphabet first",
-            lambda text, alphabet: number(text, "".join(sorted(alphabet))),
-            "A character's id is its place in the alphabet as it is given. A tokenizer "
-            "that sorts it anew gives other ids than the model was trained with.",
-        ),
-        Mistake(
-            "an encoder that counts from 1",
-            lambda text, alphabet: number(text, alphabet, 1),
-            "The first character of the alphabet has the id 0. From 1 on, the last id "
-            "would have no row in an embedding of vocab_size rows.",
-        ),
         Mistake(
             "an encoder that makes capitals small first",
             lambda text, alphabet: number(text.lower(), alphabet),
@@ -82,20 +66,7 @@ def _mistaken_ids(number):
     )
 
 
-_FORGETFUL = (
-    Mistake(
-        "an encoder that takes its alphabet from the text",
-        _own_ids,
-        "Two texts would number their characters in two ways. Use the alphabet that "
-        "you are given.",
-    ),
-    Mistake(
-        "an encoder that returns code points",
-        lambda text, alphabet: [ord(character) for character in text],
-        "ord gives a character's number among all characters in the world. Its id is "
-        "its place in this alphabet.",
-    ),
-)
+_FORGETFUL = ()
 
 
 EXERCISE = Exercise(
@@ -130,12 +101,6 @@ EXERCISE = Exercise(
             "characters needs the character and its position.",
         ),
         Mistake(
-            "an encoder whose error names the character and no position",
-            _look_up_in_a_list,
-            "A ValueError that names the character is right. Add its position in the "
-            "text, counted from 0; enumerate hands it to you.",
-        ),
-        Mistake(
             "an encoder that skips unknown characters",
             lambda text, alphabet: _number(
                 [c for c in text if c in alphabet], alphabet
@@ -144,24 +109,10 @@ EXERCISE = Exercise(
             "back is another text.",
         ),
         Mistake(
-            "an encoder that gives unknown characters the id 0",
-            lambda text, alphabet: [max(alphabet.find(one), 0) for one in text],
-            "0 is the id of the first character. The text is changed, and nobody is "
-            "told.",
-        ),
-        Mistake(
             "an encoder that gives unknown characters the id -1",
             lambda text, alphabet: [alphabet.find(one) for one in text],
             "find returns -1 where it finds nothing. As an index, -1 means the last "
             "character.",
-        ),
-        Mistake(
-            "an encoder that puts None for unknown characters",
-            lambda text, alphabet: [
-                alphabet.index(one) if one in alphabet else None for one in text
-            ],
-            "A dictionary's get returns None where it finds nothing; the error then "
-            "comes later, far from its cause.",
         ),
     ),
 )

@@ -71,21 +71,6 @@ def _side_by_side(ids, batch_size, context_length, generator):
     return _cut(ids, chosen * context_length, context_length)
 
 
-def _rounded(ids, batch_size, context_length, generator):
-    last = len(ids) - context_length - 1
-    starts = (torch.rand(batch_size, generator=generator) * last).round().long()
-    return _cut(ids, starts, context_length)
-
-
-def _with_a_draw_besides(ids, batch_size, context_length, generator):
-    torch.rand(1)
-    return _draw(ids, batch_size, context_length, generator)
-
-
-def _unchanging(ids, batch_size, context_length, generator):
-    return _draw(ids, batch_size, context_length, torch.Generator().manual_seed(0))
-
-
 EXERCISE = Exercise(
     name="get_batch",
     stub="my_get_batch(ids, batch_size, context_length, generator)",
@@ -100,21 +85,10 @@ EXERCISE = Exercise(
     run=batch_as_facts,
     mistakes=(
         Mistake(
-            "a batch of one size, whatever batch_size is",
-            lambda ids, batch_size, *rest: _draw(ids, 4, *rest),
-            "The number of rows doesn't follow batch_size. Where the starts are drawn, "
-            "is the argument used, or a number in its place?",
-        ),
-        Mistake(
             "targets that equal the inputs",
             functools.partial(_draw, later=0),
             "A model learns to repeat what it reads: its loss falls to 0, and it "
             "predicts nothing. A target is the id one place later in the text.",
-        ),
-        Mistake(
-            "targets two places later",
-            functools.partial(_draw, more=-1, later=2),
-            "A target is the very next id: one place later in the text.",
         ),
         Mistake(
             "targets rolled around within the window",
@@ -127,12 +101,6 @@ EXERCISE = Exercise(
             functools.partial(_draw, more=-1),
             "randint leaves out its upper end already. Of N ids, N - T starts leave a "
             "target for each position: 0 to N - T - 1.",
-        ),
-        Mistake(
-            "windows that run over the end of the text",
-            functools.partial(_draw, more=1),
-            "Some starts lie so near the end that the last target is missing. Of N "
-            "ids, the last start with T targets is N - T - 1.",
         ),
         Mistake(
             "one start for all rows",
@@ -151,25 +119,6 @@ EXERCISE = Exercise(
             lambda ids, batch_size, T, _: _draw(ids, batch_size, T, None),
             "The same seed must give the same batches. Hand the generator on: "
             "torch.randint(..., generator=generator).",
-        ),
-        Mistake(
-            "a random number from elsewhere",
-            _with_a_draw_besides,
-            "The windows come from your generator, but something else is drawn as "
-            "well, from PyTorch's own. Is there a call that isn't given the generator?",
-        ),
-        Mistake(
-            "starts that don't come equally often",
-            _rounded,
-            "Some starts come far more often than others, as they do where fractions "
-            "are rounded: the first and the last then come half as often. "
-            "torch.randint gives all of them the same chance.",
-        ),
-        Mistake(
-            "the same windows at each call",
-            _unchanging,
-            "Training would see nothing but these. Draw from the generator that you "
-            "are given, and set no seed inside.",
         ),
         Mistake(
             "starts drawn without replacement",

@@ -54,18 +54,6 @@ def _in_rounds(heads, count):
     return heads.repeat(1, count // heads.shape[1], 1, 1)
 
 
-def _first(heads, count):
-    return heads[:, :1].expand(-1, count, -1, -1)
-
-
-def _averaged(heads, count):
-    return heads.mean(dim=1, keepdim=True).expand(-1, count, -1, -1)
-
-
-def _reversed(heads, count):
-    return _in_groups(heads, count).flip(1)
-
-
 def _divided_by_key_heads(heads, count):
     return heads[:, torch.arange(count) // heads.shape[1]]
 
@@ -138,26 +126,6 @@ def _put_back(queries, keys, values):
     return context.unflatten(1, (keys.shape[1], -1)).transpose(1, 2).flatten(1, 2)
 
 
-def _reshaped(queries, keys, values):
-    """Keys that are laid out anew in place of a transpose."""
-    H, T, D = queries.shape[1:]
-    turned = _in_groups(keys, H).reshape(*queries.shape[:2], D, T)
-    weights = _softmax(queries @ turned / D**0.5, _future(T))
-    return weights @ _in_groups(values, H)
-
-
-def _without_the_new_axis(queries, keys, values):
-    """Queries in groups beside keys that have no axis for the heads of a group."""
-    groups = queries.unflatten(1, (keys.shape[1], -1))  # (B, H_kv, size, T, D)
-    scores = groups @ keys.mT / math.sqrt(keys.shape[-1])
-    return (_softmax(scores, _future(keys.shape[2])) @ values).flatten(1, 2)
-
-
-def _averaged_queries(queries, keys, values):
-    groups = queries.unflatten(1, (keys.shape[1], -1))
-    return _attend(groups.mean(dim=2), keys, values)
-
-
 EXERCISE = Exercise(
     name="grouped_query_attention",
     stub="my_grouped_query_attention(queries, keys, values)",
@@ -176,11 +144,6 @@ EXERCISE = Exercise(
             "Query heads 0, 1, 2, 3 got key heads 0, 1, 0, 1 where they should get "
             "0, 0, 1, 1: `repeat` in place of `repeat_interleave`, or groups on the "
             "wrong one of two axes.",
-        ),
-        Mistake(
-            "keys that are handed out in turn",
-            _with(copy_keys=_in_rounds),
-            "The values stand in groups, 0, 0, 1, 1, but the keys in turn, 0, 1, 0, 1.",
         ),
         Mistake(
             "values that are handed out in turn",
@@ -209,39 +172,10 @@ EXERCISE = Exercise(
             "many copies make H: H // H_kv, and not H_kv.",
         ),
         Mistake(
-            "groups of queries beside keys without their axis",
-            _without_the_new_axis,
-            "Queries are (B, H_kv, size, T, D) here, and keys (B, H_kv, T, D): "
-            "broadcasting puts H_kv beside size, and B beside H_kv. Give keys and "
-            "values an axis for the heads of a group, keys[:, :, None].",
-        ),
-        Mistake(
-            "the first key head for all",
-            _with(copy_keys=_first, copy_values=_first),
-            "All query heads look at key head 0. Query head h belongs to key head "
-            "h // (H // H_kv).",
-        ),
-        Mistake(
-            "the mean of the key heads",
-            _with(copy_keys=_averaged, copy_values=_averaged),
-            "The heads of keys and values are averaged. Each group has one of its own.",
-        ),
-        Mistake(
-            "groups from the other end",
-            _with(copy_keys=_reversed, copy_values=_reversed),
-            "The first query heads got the last key head.",
-        ),
-        Mistake(
             "heads that are put back in another order",
             _put_back,
             "Each context is right, but they come back as 0, 2, 1, 3: with an axis for "
             "groups and one for their heads, flatten them in that order.",
-        ),
-        Mistake(
-            "one context for each group",
-            _averaged_queries,
-            "The queries of a group share keys, and stay queries of their own: H "
-            "contexts, not H_kv.",
         ),
         Mistake(
             "no mask",
@@ -260,17 +194,6 @@ EXERCISE = Exercise(
             _with(hidden=lambda T: torch.ones(T, T, dtype=torch.bool).triu(2)),
             "Each word sees the one after it, too. The future begins at diagonal=1 for "
             "triu, and the past ends at diagonal=0 for tril.",
-        ),
-        Mistake(
-            "a mask the other way round",
-            _with(hidden=lambda T: torch.ones(T, T, dtype=torch.bool).tril(-1)),
-            "Each word sees itself and the words after it, and not those before it.",
-        ),
-        Mistake(
-            "a mask that hides each word from itself",
-            _with(hidden=lambda T: torch.ones(T, T, dtype=torch.bool).triu()),
-            "A word may attend to itself. Without the diagonal, the first word has "
-            "nothing left, and softmax gives NaN.",
         ),
         Mistake(
             "scores of 0 for the future",
@@ -314,19 +237,9 @@ EXERCISE = Exercise(
             "dim=-1.",
         ),
         Mistake(
-            "scores that aren't scaled",
-            _with(scale=lambda D: 1),
-            "The scores are divided by the root of D.",
-        ),
-        Mistake(
             "scores divided by D",
             _with(scale=lambda D: D),
             "The scores are divided by the root of D, and not by D.",
-        ),
-        Mistake(
-            "scores multiplied by the root of D",
-            _with(scale=lambda D: 1 / math.sqrt(D)),
-            "The scores are divided by the root of D; yours are multiplied.",
         ),
         Mistake(
             "a root that is rounded down",
@@ -341,27 +254,6 @@ EXERCISE = Exercise(
             ),
             "The scores are divided by the root of T. It is the root of D, the last "
             "axis.",
-        ),
-        Mistake(
-            "a scale from the model's width",
-            lambda queries, keys, values: _attend(
-                queries, keys, values, scale=lambda D: (queries.shape[1] * D) ** 0.5
-            ),
-            "The scale is the root of D, one head's width, and not of all heads' "
-            "together.",
-        ),
-        Mistake(
-            "keys reshaped in place of a transpose",
-            _reshaped,
-            "The keys got the right shape by `reshape` or `view`, which lays their "
-            "numbers out anew. Exchange the last two axes with `.mT`.",
-        ),
-        Mistake(
-            "merged heads",
-            lambda queries, keys, values: (
-                _attend(queries, keys, values).transpose(1, 2).flatten(2)
-            ),
-            "The heads needn't be merged here: the contexts are (B, H, T, D).",
         ),
     ),
 )

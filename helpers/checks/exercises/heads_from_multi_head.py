@@ -42,13 +42,6 @@ def _whole_layers(layer):
     return heads
 
 
-def _dropping(layer):
-    heads = heads_of(layer)
-    for head in heads:
-        head.dropout.p = 0.5
-    return heads
-
-
 def _use_heads(take_apart, layer, x):
     again = copy.deepcopy(layer)
     heads = attempted(take_apart(layer))
@@ -105,30 +98,11 @@ EXERCISE = Exercise(
     run=_use_heads,
     mistakes=(
         Mistake(
-            "a copy between weights of different sizes",
-            lambda layer: heads_of(
-                layer, rows=lambda weight, h, D: weight[:, h * D : (h + 1) * D]
-            ),
-            "weight[:, a:b] takes columns, and a column is an input feature. "
-            "W_query.weight is (d_out, d_in): a head takes D of its rows, weight[a:b].",
-        ),
-        Mistake(
-            "heads in reverse order",
-            lambda layer: heads_of(layer)[::-1],
-            "All heads are there, but the list begins with the last one. Rows 0 to "
-            "D - 1 belong to head 0.",
-        ),
-        Mistake(
             "heads that take every H-th row",
             lambda layer: heads_of(
                 layer, rows=lambda weight, h, D: weight[h :: weight.shape[0] // D]
             ),
             "The layer cuts its rows in blocks: rows hD to (h+1)D - 1 are head h.",
-        ),
-        Mistake(
-            "the first D rows in each head",
-            lambda layer: heads_of(layer, rows=lambda weight, h, D: weight[:D]),
-            "All heads are copies of head 0. For head h the rows start at hD.",
         ),
         Mistake(
             "one module, put in the list H times",
@@ -153,24 +127,6 @@ EXERCISE = Exercise(
             lambda layer: [exchanged(head) for head in heads_of(layer)],
             "The keys ask and the queries answer: the scores are turned on their side "
             "before the mask comes. One token doesn't show it, two do.",
-        ),
-        Mistake(
-            "heads with dropout",
-            _dropping,
-            "The outputs are right in eval mode. The layer drops nothing in train mode "
-            "either, so the dropout of each head is 0.",
-        ),
-        Mistake(
-            "heads for longer texts than the layer",
-            lambda layer: heads_of(layer, longer=5),
-            "The outputs are right, but the heads take texts that the layer refuses. "
-            "Their context_length is the layer's.",
-        ),
-        Mistake(
-            "heads for shorter texts than the layer",
-            lambda layer: heads_of(layer, longer=1 - layer.context_length),
-            "The heads refuse texts that the layer takes. Their context_length is the "
-            "layer's.",
         ),
         Mistake(
             "heads that share their weights with the layer",

@@ -116,11 +116,6 @@ def _unscaled(weights, p):
     return weights * _mask(weights, p)
 
 
-def _renormalised(weights, p):
-    kept = _unscaled(weights, p)
-    return kept / kept.sum(-1, keepdim=True)
-
-
 def _repeated(weights, p):
     generator = torch.Generator().manual_seed(123)
     return weights * (torch.rand(weights.shape, generator=generator) >= p) / (1 - p)
@@ -154,14 +149,6 @@ EXERCISE = Exercise(
             "PyTorch, train mode divides, so that eval mode leaves the weights alone.",
         ),
         Mistake(
-            "dropout that divides by 1 - p in eval mode, too",
-            lambda weights, p, training: (
-                F.dropout(weights, p) if training else weights / (1 - p)
-            ),
-            "Where nothing is dropped, nothing has to be made up for: in eval mode the "
-            "weights come out as they went in.",
-        ),
-        Mistake(
             "dropout that drops in eval mode, too",
             lambda weights, p, training: F.dropout(weights, p),
             "The argument training decides: where it is False, the weights come out as "
@@ -181,18 +168,6 @@ EXERCISE = Exercise(
             "A weight is to be dropped with probability p, and to stay with 1 - p. If "
             "you compare a uniform number with p: it lies below p with probability p, "
             "and that is when to drop.",
-        ),
-        Mistake(
-            "dropout that multiplies by 1 - p",
-            _only_training(lambda weights, p: _unscaled(weights, p) * (1 - p)),
-            "The kept weights have to grow, to make up for those that are gone: "
-            "divide by 1 - p.",
-        ),
-        Mistake(
-            "dropout that divides by p",
-            _only_training(lambda weights, p: _unscaled(weights, p) / p),
-            "A weight stays with probability 1 - p, so that is what it is divided by. "
-            "At p = 0.5 the two are the same.",
         ),
         Mistake(
             "dropout that drops whole rows",
@@ -230,12 +205,6 @@ EXERCISE = Exercise(
             _only_training(_repeated),
             "The mask is drawn anew each time. A seed inside the function starts the "
             "same stream of random numbers over and over.",
-        ),
-        Mistake(
-            "dropout that makes each row sum to 1 again",
-            _only_training(_renormalised),
-            "Dropout divides by 1 - p and doesn't look at the row's sum. A row that "
-            "lost everything has the sum 0, and 0 / 0 is not a number.",
         ),
         Mistake(
             "dropout that makes each row sum to 1 again",

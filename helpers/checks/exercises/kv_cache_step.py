@@ -84,10 +84,6 @@ def _top_left(T, S):
     return torch.ones(T, S, dtype=torch.bool).tril()
 
 
-def _unless_one(T, S):
-    return _top_left(T, S) if T > 1 else None
-
-
 def _where_empty(T, S):
     return _top_left(T, S) if T == S else None
 
@@ -108,15 +104,6 @@ def _new_alone(queries, keys, values, *cached):
     mask = attention.causal_mask(queries.shape[-2])
     context = _attend(queries, keys, values, mask)
     return context, *_extended(keys, values, *cached)
-
-
-def _cached_alone(queries, keys, values, cached_keys, cached_values):
-    context = _attend(queries, cached_keys, cached_values, None)
-    return context, *_extended(keys, values, cached_keys, cached_values)
-
-
-def _keys_in_both(queries, keys, values, *cached):
-    return _step(queries, keys, keys, *cached)
 
 
 EXERCISE = Exercise(
@@ -156,13 +143,6 @@ EXERCISE = Exercise(
             "function does the same.",
         ),
         Mistake(
-            "a mask that starts at the first key",
-            _with_mask(_unless_one),
-            "A single new token needs no mask. Of several, the new ones are the last T "
-            "of the S, so row 0 of the mask is open up to key S - T; is_causal=True of "
-            "PyTorch's function opens key 0 alone.",
-        ),
-        Mistake(
             "a mask for an empty cache only",
             _with_mask(_where_empty),
             "After a cache, too, a new token may not see the new ones after it: row 0 "
@@ -174,18 +154,6 @@ EXERCISE = Exercise(
             "For small scores this equals the right weights. With a later token's "
             "score some hundreds higher, all that is left underflows to 0, and 0 / 0 "
             "is NaN. Mask before softmax.",
-        ),
-        Mistake(
-            "a mask that hides each new token from itself",
-            _with_mask(lambda T, S: torch.ones(T, S).tril(S - T - 1).bool()),
-            "A token may attend to itself: row 0 of the mask is open up to key S - T, "
-            "that one included.",
-        ),
-        Mistake(
-            "a mask of T x T",
-            _with_mask(lambda T, S: attention.causal_mask(T)),
-            "There are T queries and S keys, so the mask is T x S. For one new token "
-            "1 x 1 goes unnoticed, because it stretches over all keys.",
         ),
         Mistake(
             "new keys in front of the kept ones",
@@ -204,41 +172,16 @@ EXERCISE = Exercise(
             "before. Return all keys and values.",
         ),
         Mistake(
-            "a cache that keeps the keys and forgets the values",
-            lambda queries, keys, values, *cached: (
-                *_step(queries, keys, values, *cached)[:2],
-                values,
-            ),
-            "Each key needs its value at the next step: return all values, not the "
-            "new ones.",
-        ),
-        Mistake(
             "new tokens that attend to each other only",
             _new_alone,
             "The cache is extended, but the context is made from the new keys and "
             "values alone. Attend to all S of them.",
         ),
         Mistake(
-            "new tokens that attend to the cache only",
-            _cached_alone,
-            "A token may attend to itself. Extend the cache first, then attend.",
-        ),
-        Mistake(
             "attention without scaling",
             _with_mask(attention.causal_mask, divisor=1.0),
             "A cache changes nothing in the scores: divide them by the square root of "
             "D.",
-        ),
-        Mistake(
-            "softmax over the queries",
-            _with_mask(attention.causal_mask, dim=-2),
-            "Each query shares 1 among the keys, which lie along the last axis.",
-        ),
-        Mistake(
-            "keys in the place of values",
-            _keys_in_both,
-            "The new keys are appended to the cached values. Look at the second "
-            "torch.cat.",
         ),
     ),
 )

@@ -85,74 +85,6 @@ def _one_list(new, last):
     return difference / _error([*new, *last])
 
 
-def _count_of(which):
-    """The number of one list's losses, taken for both."""
-
-    def mistaken(new, last):
-        n = len((new, last)[which])
-        error = math.hypot(statistics.stdev(new), statistics.stdev(last)) / math.sqrt(n)
-        return (statistics.fmean(last) - statistics.fmean(new)) / error
-
-    return mistaken
-
-
-def _mixed(which, error):
-    """A mistake in the error of one mean alone."""
-
-    def mistaken(new, last):
-        errors = [_error(new), _error(last)]
-        errors[which] = error((new, last)[which])
-        return (statistics.fmean(last) - statistics.fmean(new)) / math.hypot(*errors)
-
-    return mistaken
-
-
-def _half(new, last):
-    """What `sum_of_squares ** 1 / 2` gives in place of a root."""
-    return _lead(new, last, error=_error, together=lambda a, b: (a**2 + b**2) / 2)
-
-
-def _halves(losses):
-    """What `len(losses) ** 1 / 2` below a standard deviation gives."""
-    return statistics.stdev(losses) / len(losses) / 2
-
-
-def _times_half(new, last):
-    """What dividing by `sum_of_squares ** 1 / 2` without brackets gives."""
-    return _lead(new, last, error=_error, together=_unrooted_sum) / 2
-
-
-def _without_brackets(new, last):
-    error = math.hypot(_error(new), _error(last))
-    return statistics.fmean(last) - statistics.fmean(new) / error
-
-
-def _each_by_its_own(new, last):
-    return statistics.fmean(last) / _error(last) - statistics.fmean(new) / _error(new)
-
-
-def _of_the_shorter(new, last):
-    n = min(len(new), len(last))
-    return _lead(new, last, error=lambda one: statistics.stdev(one) / math.sqrt(n))
-
-
-def _typed_in(n):
-    """A number of losses that is typed in."""
-    return _with(lambda one: statistics.stdev(one) / math.sqrt(n))
-
-
-def _effect_size(new, last):
-    variance = (statistics.variance(new) + statistics.variance(last)) / 2
-    return (statistics.fmean(last) - statistics.fmean(new)) / math.sqrt(variance)
-
-
-def _variances_over_root(new, last):
-    error = math.hypot(
-        *(statistics.variance(one) / math.sqrt(len(one)) for one in (new, last))
-    )
-    return (statistics.fmean(last) - statistics.fmean(new)) / error
-
-
 def _n_below_one(which):
     """n below the sum of squares of one list alone."""
 
@@ -194,19 +126,6 @@ def _sum(first, second):
     return first + second
 
 
-def _from_zero(losses):
-    squares = sum(loss**2 for loss in losses) / (len(losses) - 1)
-    return math.sqrt(squares / len(losses))
-
-
-def _mean_distance(losses):
-    mean = statistics.fmean(losses)
-    distances = [abs(loss - mean) for loss in losses]
-    return statistics.fmean(distances) / math.sqrt(len(losses))
-
-
-_ONE_FOR_BOTH = "Each list has a number of losses of its own: divide each by its root."
-_HALF = "`x ** 1 / 2` is half of x, for the power comes first. Write `x ** 0.5`."
 _TOGETHER = (
     "The errors of both means count: take the root of the sum of their squares, "
     "as `math.hypot` does."
@@ -236,32 +155,6 @@ EXERCISE = Exercise(
             lambda new, last: abs(_right(new, last)),
             "Where the new recipe is higher, the lead is negative; `abs`, or a root of "
             "a square, loses that.",
-        ),
-        Mistake(
-            "never below 0",
-            lambda new, last: max(0.0, _right(new, last)),
-            "Where the new recipe is higher, the lead is negative, and not 0.",
-        ),
-        Mistake(
-            "a verdict in place of a number",
-            lambda new, last: float(_right(new, last) >= 2),
-            "The task asks how many standard errors it is, and not whether it is a "
-            "record.",
-        ),
-        Mistake(
-            "a difference that isn't divided",
-            lambda new, last: statistics.fmean(last) - statistics.fmean(new),
-            "That is the difference of the means, in nats. Divide it by its standard "
-            "error.",
-        ),
-        Mistake(
-            "a difference multiplied by its error",
-            _with(
-                _error,
-                together=lambda first, second: 1 / math.hypot(first, second),
-            ),
-            "You multiply by the standard error. How often it fits into the difference "
-            "is a quotient.",
         ),
         Mistake(
             "n below the sum of squares",
@@ -300,60 +193,10 @@ EXERCISE = Exercise(
             "scatters less: divide by the root of n.",
         ),
         Mistake(
-            "standard deviations in place of errors, and n below the sum of squares",
-            _with(statistics.pstdev),
-            "A standard deviation says how far single losses scatter; divide by the "
-            "root of n. And n - 1 stands below the sum of squares.",
-        ),
-        Mistake(
             "divided by n, without a root",
             _with(lambda one: statistics.stdev(one) / len(one)),
             "The standard error of a mean has the root of n below the standard "
             "deviation, and not n.",
-        ),
-        Mistake(
-            "multiplied by the root of n",
-            _with(lambda one: statistics.stdev(one) * math.sqrt(len(one))),
-            "More seeds make the error of a mean smaller: divide by the root of n.",
-        ),
-        Mistake(
-            "variances in place of standard deviations",
-            _variances_over_root,
-            "`variance` is the square of the standard deviation. Take its root before "
-            "you divide by the root of n.",
-        ),
-        Mistake(
-            "errors that are squared twice",
-            _with(lambda one: statistics.variance(one) / len(one)),
-            "The variance divided by n is the square of a standard error already. Add "
-            "the two, and take the root of the sum.",
-        ),
-        Mistake(
-            "errors that aren't squared",
-            _with(_error, together=lambda first, second: math.sqrt(first + second)),
-            "The root is one of the sum of the squares of both errors; square them "
-            "before you add.",
-        ),
-        *(
-            Mistake("a half in place of a root", function, _HALF)
-            for function in (_half, _times_half, _with(_halves))
-        ),
-        Mistake(
-            "one mean divided alone",
-            _without_brackets,
-            "Division comes before subtraction: put the difference of the means into "
-            "brackets.",
-        ),
-        Mistake(
-            "each mean divided by its own error",
-            _each_by_its_own,
-            "The difference of the means is divided, and by one error. " + _TOGETHER,
-        ),
-        Mistake(
-            "the error alone",
-            lambda new, last: math.hypot(_error(new), _error(last)),
-            "That is the standard error of the difference. Divide the difference of "
-            "the means by it.",
         ),
         Mistake(
             "no root of the sum",
@@ -366,70 +209,6 @@ EXERCISE = Exercise(
             "Two errors rarely point the same way, so they don't add up. " + _TOGETHER,
         ),
         Mistake(
-            "a mean of two errors",
-            _with(_error, together=lambda first, second: (first + second) / 2),
-            _TOGETHER,
-        ),
-        Mistake(
-            "a mean of the squares of two errors",
-            _with(
-                _error,
-                together=lambda first, second: math.hypot(first, second) / 2**0.5,
-            ),
-            "You take the mean of the squares of the two errors; take their sum.",
-        ),
-        Mistake(
-            "the larger error alone",
-            _with(_error, together=max),
-            _TOGETHER,
-        ),
-        Mistake(
-            "the error of the new mean alone",
-            _with(_error, together=lambda first, second: first),
-            "The mean of `last` is known from a few seeds only, too. " + _TOGETHER,
-        ),
-        Mistake(
-            "the error of the last mean alone",
-            _with(_error, together=lambda first, second: second),
-            "The mean of `new` is known from a few seeds only, too. " + _TOGETHER,
-        ),
-        Mistake(
-            "a root of the product of two errors",
-            _with(_error, together=lambda first, second: math.sqrt(first * second)),
-            _TOGETHER,
-        ),
-        Mistake(
-            "one number of losses for both",
-            _count_of(0),
-            _ONE_FOR_BOTH + " Yours takes that of `new` for `last`, too.",
-        ),
-        Mistake(
-            "one number of losses for both",
-            _count_of(1),
-            _ONE_FOR_BOTH + " Yours takes that of `last` for `new`, too.",
-        ),
-        Mistake(
-            "one number of losses for both",
-            _of_the_shorter,
-            _ONE_FOR_BOTH + " Yours takes that of the shorter list for both.",
-        ),
-        *(
-            Mistake(
-                "a number of losses that is typed in",
-                _typed_in(n),
-                f"You take {n} losses for granted. Ask each list for its length.",
-            )
-            for n in (3, 5)
-        ),
-        *(
-            Mistake(
-                "a standard deviation in place of one error",
-                _mixed(which, statistics.stdev),
-                f"The standard deviation of `{name}` isn't divided by the root of n.",
-            )
-            for which, name in enumerate(("new", "last"))
-        ),
-        Mistake(
             "one variance for both",
             _pooled,
             "You pool both lists into one variance, which supposes that both recipes "
@@ -440,12 +219,6 @@ EXERCISE = Exercise(
             _pooled_without_counts,
             "You divide by a standard deviation of both lists together, as for an "
             "effect size. Give each mean a standard error of its own.",
-        ),
-        Mistake(
-            "a mean variance for both",
-            _effect_size,
-            "You divide by the root of the mean variance, as for an effect size. How "
-            "many seeds there are counts, too: give each mean an error of its own.",
         ),
         Mistake(
             "one list of all losses",
@@ -477,66 +250,16 @@ EXERCISE = Exercise(
             "Two seeds may have the same loss, and both count; a set keeps only one.",
         ),
         Mistake(
-            "whole numbers alone",
-            _of_changed_lists(lambda losses: [int(loss) for loss in losses]),
-            "What stands behind the point is lost, as in a tensor of integers. Make it "
-            "one of floats.",
-        ),
-        Mistake(
             "a squared mean that is taken off once",
             _with(_shortcut),
             "The sum of the squares less n times the squared mean is the sum of the "
             "squared distances; yours takes it off once.",
         ),
         Mistake(
-            "medians in place of means",
-            _with(_error, middle=statistics.median),
-            "The standard error is one of a mean; you compare medians.",
-        ),
-        Mistake(
-            "the best seeds compared",
-            _with(_error, middle=min),
-            "You compare the lowest loss of each list. One lucky seed decides that; "
-            "take the means.",
-        ),
-        Mistake(
-            "squares that aren't taken from the mean",
-            _with(_from_zero),
-            "The standard deviation measures from the mean: take it from each loss "
-            "before you square.",
-        ),
-        Mistake(
-            "distances that aren't squared",
-            _with(_mean_distance),
-            "The standard deviation squares the distances from the mean, adds them, "
-            "divides by n - 1, and takes the root.",
-        ),
-        Mistake(
-            "half of the range",
-            _with(lambda one: (max(one) - min(one)) / 2),
-            "The distance of the highest and the lowest loss grows with the number of "
-            "seeds. Take the standard deviation, divided by the root of n.",
-        ),
-        Mistake(
-            "two standard errors for one",
-            lambda new, last: _right(new, last) / 2,
-            "You divide by two standard errors, so a record would have a lead of 1. "
-            "The task counts single ones.",
-        ),
-        Mistake(
             "bars of two errors, added",
             _with(lambda losses: 1.96 * _error(losses), together=_sum),
             "You ask whether two bars of 95% overlap, which is another test. "
             + _TOGETHER,
-        ),
-        *(
-            Mistake(
-                "a rounded number",
-                lambda new, last, whole=whole: whole(_right(new, last)),
-                "Whole standard errors are too coarse: return the number as it is "
-                "computed.",
-            )
-            for whole in (round, math.floor, int)
         ),
     ),
 )

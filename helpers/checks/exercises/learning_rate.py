@@ -4,11 +4,7 @@ from helpers.checks.cases import Case, Mistake
 from helpers.checks.exercise import Exercise
 from helpers.checks.exercises.support.cosine_mistakes import HOW_IT_FALLS, WHERE_IT_IS
 from helpers.checks.exercises.support.schedules import (
-    down,
-    half_wave,
-    in_two_parts,
     right,
-    up,
 )
 from helpers.checks.exercises.support.warm_up_mistakes import WARM_UP
 
@@ -43,20 +39,6 @@ def _steps():
     ]
 
 
-def _from_zero(step, steps, warmup_steps, highest):
-    """What is right for steps from 0, which reaches 0 at a step that isn't made."""
-    share = (step + 1) / (warmup_steps + 1)
-    if step >= warmup_steps:
-        share = half_wave((step - warmup_steps) / (steps - warmup_steps))
-    return highest * share
-
-
-def _exchanged(step, steps, warmup_steps, highest):
-    if step > warmup_steps:
-        return highest * up(step, warmup_steps)
-    return highest * down(step, steps, warmup_steps)
-
-
 def _rounded(places):
     return lambda *numbers: round(right(*numbers), places)
 
@@ -81,47 +63,6 @@ EXERCISE = Exercise(
         *WARM_UP,
         *WHERE_IT_IS,
         *HOW_IT_FALLS,
-        Mistake(
-            "a share of the highest rate",
-            lambda step, steps, warmup_steps, highest: right(
-                step, steps, warmup_steps, 1.0
-            ),
-            "The schedule is right, but it goes up to 1: multiply by highest.",
-        ),
-        Mistake(
-            "a rate with highest in it twice",
-            lambda step, steps, warmup_steps, highest: right(
-                step, steps, warmup_steps, highest**2
-            ),
-            "The schedule is right, but it goes up to the square of highest: multiply "
-            "by highest only once.",
-        ),
-        Mistake(
-            "a schedule for steps that are counted from 0",
-            _from_zero,
-            "Here they are counted from 1. So the first step of the warm-up is number "
-            "1, its last is number warmup_steps, and x is 0 in the step after that.",
-        ),
-        Mistake(
-            "a schedule that is one step ahead",
-            lambda step, steps, warmup_steps, highest: right(
-                step + 1, steps, warmup_steps, highest
-            ),
-            "Each step has the rate of the next one. Steps are counted from 1; in a "
-            "list of all rates, that of the first stands at place 0.",
-        ),
-        Mistake(
-            "a warm-up and a fall that have changed places",
-            _exchanged,
-            "The comparison is turned round: the warm-up is where step <= "
-            "warmup_steps.",
-        ),
-        Mistake(
-            "a schedule that divides by //",
-            in_two_parts(lambda step, warmup: step // warmup, lambda *_: 1.0),
-            "// cuts off what comes after the point, so your shares are 0 or 1, and "
-            "x is always 0. Divide by /.",
-        ),
         *(
             Mistake("a rate that is rounded", _rounded(places), _ROUNDED)
             for places in (None, 1, 2, 3, 4)

@@ -69,28 +69,10 @@ EXERCISE = Exercise(
             "axes 1 and 2 change places; the features stay last.",
         ),
         Mistake(
-            "a transpose of heads and features",
-            _merged_from(lambda heads: heads.transpose(1, 3)),
-            "The axes are (B, H, T, D). The heads have to change places with the "
-            "tokens, axis 2, and not with the features.",
-        ),
-        Mistake(
             "heads one below the other",
             lambda heads: heads.flatten(1, 2),
             "(B, H T, D) makes the sequence longer. The heads stand side by side, so "
             "that each token has one row of C = H D features.",
-        ),
-        Mistake(
-            "a transpose without a merge",
-            lambda heads: heads.transpose(1, 2),
-            "(B, T, H, D) is the right order. What is missing: join the last two axes "
-            "into one of width C.",
-        ),
-        Mistake(
-            "a merge of sequences, too",
-            lambda heads: heads.transpose(1, 2).reshape(-1, heads[0, :, 0].numel()),
-            "(B T, C) puts all sequences below each other. Only heads and features "
-            "join; B and T stay two axes.",
         ),
         Mistake(
             "heads added up",

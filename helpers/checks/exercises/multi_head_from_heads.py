@@ -1,7 +1,6 @@
 """Exercise of chapter 6: one layer from many heads."""
 
 import copy
-import math
 
 import torch
 from torch import nn
@@ -11,9 +10,7 @@ from helpers.checks.cases import Mistake
 from helpers.checks.comparing import sort_of
 from helpers.checks.exercise import Exercise
 from helpers.checks.exercises.support.heads_and_layers import (
-    MATRICES,
     changes_with,
-    exchanged,
     layer_of,
     longest_text,
     rebuilding_cases,
@@ -33,33 +30,6 @@ def _lists_of_heads():
 
 def _interleaved(weights):
     return torch.stack(weights, dim=1).flatten(0, 1)
-
-
-def _side_by_side(heads):
-    layer = layer_of(heads)
-    for name in MATRICES:
-        rows = [getattr(head, name).weight for head in heads]
-        getattr(layer, name).weight = nn.Parameter(torch.cat(rows, dim=1))
-    return layer
-
-
-@torch.no_grad()
-def _scaled_twice(heads):
-    layer = layer_of(heads)
-    layer.W_query.weight /= math.sqrt(len(heads))
-    return layer
-
-
-def _dropping(heads):
-    layer = layer_of(heads)
-    layer.dropout.p = 0.5
-    return layer
-
-
-def _wrapped(heads):
-    wrapper = attention.MultiHeadAttentionWrapper(1, 1, 1, 0.0, 1)
-    wrapper.heads = nn.ModuleList(heads)
-    return wrapper
 
 
 def _use_multi_head(build, heads, x):
@@ -110,25 +80,6 @@ EXERCISE = Exercise(
     run=_use_multi_head,
     mistakes=(
         Mistake(
-            "a copy between weights of different sizes",
-            lambda heads: layer_of(heads, join=lambda rows: torch.cat(rows, dim=1)),
-            "W_query.weight is (d_out, d_in): one row for each feature that comes out. "
-            "The heads' rows go below each other, torch.cat along axis 0, into a layer "
-            "whose d_out is that of all heads together.",
-        ),
-        Mistake(
-            "the heads' matrices side by side",
-            _side_by_side,
-            "W_query.weight is (d_out, d_in): one row for each feature that comes out. "
-            "The heads' rows go below each other, torch.cat along axis 0.",
-        ),
-        Mistake(
-            "weights turned on their side",
-            lambda heads: layer_of(heads, join=lambda rows: torch.cat(rows).T),
-            "nn.Linear stores its weight as (d_out, d_in) already, in the heads and in "
-            "the layer. Nothing has to be transposed.",
-        ),
-        Mistake(
             "heads in reverse order",
             lambda heads: layer_of(heads[::-1]),
             "All heads are there, but the output begins with the last one. Features "
@@ -153,52 +104,10 @@ EXERCISE = Exercise(
             "each token. It has to be 0.",
         ),
         Mistake(
-            "values left as they were drawn",
-            lambda heads: layer_of(heads, names=("W_query", "W_key")),
-            "The weights of attention are right, but they average random values: "
-            "W_value was not copied.",
-        ),
-        Mistake(
-            "queries and keys exchanged",
-            lambda heads: exchanged(layer_of(heads)),
-            "The keys ask and the queries answer: the scores are turned on their side "
-            "before the mask comes. One token doesn't show it, two do.",
-        ),
-        Mistake(
             "one wide head",
             lambda heads: layer_of(heads, num_heads=1),
             "All rows are in place, but num_heads says how to cut them. One wide head "
             "has one row of weights for each query.",
-        ),
-        Mistake(
-            "scores divided by the root of the whole width",
-            _scaled_twice,
-            "Each head's scores are sums over its own D features, so the scale is the "
-            "square root of D; the layer divides by that already. H D is too much.",
-        ),
-        Mistake(
-            "a layer with dropout",
-            _dropping,
-            "The output is right in eval mode. The heads drop nothing in train mode "
-            "either, so the layer's dropout is 0.",
-        ),
-        Mistake(
-            "a layer for longer texts than its heads",
-            lambda heads: layer_of(heads, longer=5),
-            "The output is right, but the layer takes texts that the heads refuse. Its "
-            "context_length is theirs.",
-        ),
-        Mistake(
-            "a layer for shorter texts than its heads",
-            lambda heads: layer_of(heads, longer=1 - heads[0].context_length),
-            "The layer refuses texts that the heads take. Its context_length is "
-            "theirs, whatever else it was built with.",
-        ),
-        Mistake(
-            "a wrapper around the heads",
-            _wrapped,
-            "The output is right, but each head keeps its own matrices. One layer "
-            "with one W_query, one W_key and one W_value is asked for.",
         ),
     ),
 )

@@ -64,17 +64,6 @@ def _rounds_of(one):
     return lambda gradient, steps: _repeat(gradient / _length(gradient), steps, one)
 
 
-def _by_number(x):
-    a, b, c = COEFFICIENTS
-    return a * x + b * x**3 + c * x**5
-
-
-def _without_the_second_square(x):
-    a, b, c = COEFFICIENTS
-    square = x @ x.mT
-    return a * x + (b * square + c * square) @ x
-
-
 def _squared_by_number(x):
     a, b, c = COEFFICIENTS
     square = x @ x.mT
@@ -112,18 +101,6 @@ def _with_turned(turn):
     return _rounds_of(one)
 
 
-def _scaled_too_soon(x):
-    a, b, c = COEFFICIENTS
-    square = x @ x.mT
-    x = a * x
-    return x + (b * square + c * square @ square) @ x
-
-
-def _exactly(gradient, steps):
-    u, _, v_transposed = torch.linalg.svd(gradient, full_matrices=False)
-    return u @ v_transposed
-
-
 def _left_transposed(gradient, steps):
     rows, columns = gradient.shape[-2:]
     x = gradient.mT if rows > columns else gradient
@@ -151,11 +128,6 @@ def _all_in_bfloat16(gradient, steps):
     return _repeat(x, steps).to(gradient.dtype)
 
 
-def _in_bfloat16(gradient, steps):
-    x = gradient / _length(gradient)
-    return _repeat(x.bfloat16(), steps).to(gradient.dtype)
-
-
 def _steps(change):
     return lambda gradient, steps: _repeat(gradient / _length(gradient), change(steps))
 
@@ -173,12 +145,6 @@ EXERCISE = Exercise(
     cases=_gradients,
     mistakes=(
         Mistake(
-            "no division by the length",
-            _repeat,
-            "Where a singular value is much above 1, the fifth power runs away. Divide "
-            "each matrix by the root of the sum of its squares first.",
-        ),
-        Mistake(
             "one length for all matrices",
             _divided(lambda x: x.square().sum().sqrt()),
             "Each matrix has a length of its own: sum over the last two axes alone, "
@@ -189,17 +155,6 @@ EXERCISE = Exercise(
             _divided(lambda x: _length(x, -1)),
             "Each row is divided by its own length, which changes the directions of "
             "the matrix. Divide the whole matrix by one number.",
-        ),
-        Mistake(
-            "a length for each column",
-            _divided(lambda x: _length(x, -2)),
-            "Each column is divided by its own length, which changes the directions of "
-            "the matrix. Divide the whole matrix by one number.",
-        ),
-        Mistake(
-            "a division by the square of the length",
-            _divided(lambda x: _length(x).square()),
-            "The length is the root of the sum of the squares; yours lacks the root.",
         ),
         Mistake(
             "a division by the square of the length",
@@ -220,28 +175,10 @@ EXERCISE = Exercise(
             "by their length they stay far below 1 for many steps.",
         ),
         Mistake(
-            "a mean in place of a sum",
-            _divided(lambda x: x.square().mean(dim=(-2, -1), keepdim=True).sqrt()),
-            "You divide by the root of the mean of the squares. With the sum, no "
-            "singular value is above 1.",
-        ),
-        Mistake(
             "a division by the largest singular value",
             _divided(lambda x: torch.linalg.matrix_norm(x, 2)[..., None, None]),
             "You divide by the largest singular value. The task asks for the root of "
             "the sum of the squares, which needs no SVD.",
-        ),
-        Mistake(
-            "a division by the largest number",
-            _divided(lambda x: x.abs().amax(dim=(-2, -1), keepdim=True)),
-            "You divide by the largest number of the matrix. Take the root of the sum "
-            "of its squares.",
-        ),
-        Mistake(
-            "a division in every step",
-            _rounds_of(lambda x: _round(x / _length(x))),
-            "The matrix is divided by its length once, before the first step. Divided "
-            "again, its singular values can't come near 1.",
         ),
         Mistake(
             "a division in every step",
@@ -253,32 +190,10 @@ EXERCISE = Exercise(
             "isn't divided at all.",
         ),
         Mistake(
-            "powers of single numbers",
-            _rounds_of(_by_number),
-            "X³ here is the product X Xᵀ X of matrices, and not each number to the "
-            "third power: only the product acts on the singular values.",
-        ),
-        Mistake(
-            "a fifth power that is a third",
-            _rounds_of(_without_the_second_square),
-            "The last term has X Xᵀ twice: multiply the square with itself.",
-        ),
-        Mistake(
             "a square of single numbers",
             _rounds_of(_squared_by_number),
             "(X Xᵀ)² is the product of that matrix with itself, `square @ square`; "
             "** squares each number alone.",
-        ),
-        Mistake(
-            "no fifth power",
-            _rounds_of(lambda x: _round(x, (*COEFFICIENTS[:2], 0.0))),
-            "The last term, 2.0315 X Xᵀ X Xᵀ X, is missing.",
-        ),
-        Mistake(
-            "a plus for the minus",
-            _rounds_of(lambda x: _round(x, (3.4445, 4.7750, 2.0315))),
-            "The second coefficient is negative: without the minus, the values run "
-            "away.",
         ),
         Mistake(
             "a minus for the plus",
@@ -290,23 +205,6 @@ EXERCISE = Exercise(
             "coefficients in another order",
             _rounds_of(lambda x: _round(x, (3.4445, 2.0315, -4.7750))),
             "-4.7750 belongs to the third power, and 2.0315 to the fifth.",
-        ),
-        Mistake(
-            "coefficients in another order",
-            _rounds_of(lambda x: _round(x, COEFFICIENTS[::-1])),
-            "3.4445 belongs to X, and 2.0315 to the fifth power.",
-        ),
-        Mistake(
-            "another polynomial",
-            _rounds_of(lambda x: _round(x, (1.5, -0.5, 0.0))),
-            "1.5 X - 0.5 X Xᵀ X is the older Newton-Schulz: it goes to 1, but slowly. "
-            "The task has three other coefficients.",
-        ),
-        Mistake(
-            "an X that is scaled too soon",
-            _rounds_of(_scaled_too_soon),
-            "All three terms are made from the old X. Was it multiplied by 3.4445 "
-            "before the products were added?",
         ),
         *(
             Mistake(
@@ -341,27 +239,6 @@ EXERCISE = Exercise(
             "The polynomial is repeated `steps` times.",
         ),
         Mistake(
-            "one step too many",
-            _steps(lambda steps: steps + 1),
-            "The polynomial is repeated `steps` times.",
-        ),
-        Mistake(
-            "five steps, whatever is asked",
-            _steps(lambda steps: 5),
-            "`steps` says how often the polynomial is repeated.",
-        ),
-        Mistake(
-            "no step at all",
-            _steps(lambda steps: 0),
-            "The matrix comes back divided by its length, and no more.",
-        ),
-        Mistake(
-            "singular values of exactly 1",
-            _exactly,
-            "That is U Vᵀ, which Newton-Schulz only comes near: the task asks for the "
-            "polynomial, repeated `steps` times.",
-        ),
-        Mistake(
             "a tall matrix that stays transposed",
             _left_transposed,
             "Tall matrices are transposed, and not turned back at the end.",
@@ -392,11 +269,6 @@ EXERCISE = Exercise(
             _all_in_bfloat16,
             "The matrix is divided and the steps are taken in bfloat16, as in some "
             "code for Muon. The task asks for float32.",
-        ),
-        Mistake(
-            "numbers of 16 bits",
-            _in_bfloat16,
-            "The steps are taken in bfloat16, as Muon does. The task asks for float32.",
         ),
     ),
 )

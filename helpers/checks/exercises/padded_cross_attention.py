@@ -81,17 +81,6 @@ def _without_mask(queries, keys, values, lengths):
     return weights @ values, weights
 
 
-def _multiplied(queries, keys, values, lengths):
-    infinities = (~_real(keys, lengths)).float() * -math.inf
-    weights = (_scores(queries, keys) + infinities).softmax(-1)
-    return weights @ values, weights
-
-
-def _values_zeroed(queries, keys, values, lengths):
-    weights = _scores(queries, keys).softmax(-1)
-    return weights @ (values * _real(keys, lengths).mT), weights
-
-
 def _zeroed(queries, keys, values, lengths):
     weights = _scores(queries, keys).softmax(-1) * _real(keys, lengths)
     return weights @ values, weights
@@ -101,10 +90,6 @@ def _renormalised(queries, keys, values, lengths):
     _, weights = _zeroed(queries, keys, values, lengths)
     weights = weights / weights.sum(-1, keepdim=True)
     return weights @ values, weights
-
-
-def _unscaled(queries, keys, values, lengths):
-    return _reference(queries * math.sqrt(queries.shape[-1]), keys, values, lengths)
 
 
 EXERCISE = Exercise(
@@ -140,26 +125,10 @@ EXERCISE = Exercise(
             "softmax has nothing left and gives NaN.",
         ),
         Mistake(
-            "a mask that hides queries instead of keys",
-            _with_mask(
-                lambda queries, keys, lengths: (
-                    torch.arange(queries.shape[1])[:, None] < lengths[:, None, None]
-                )
-            ),
-            "The lengths are those of the memories: they say which keys are real. The "
-            "mask's last axis is S, and its axis for the queries is 1.",
-        ),
-        Mistake(
             "a mask that opens one row of filler",
             _with_mask(lambda queries, keys, lengths: _real(keys, lengths, 1)),
             "Positions count from 0: a memory of length 2 has keys at 0 and 1, and "
             "position 2 is filler.",
-        ),
-        Mistake(
-            "a mask that hides the last real key",
-            _with_mask(lambda queries, keys, lengths: _real(keys, lengths, -1)),
-            "Positions count from 0: a memory of length 2 has keys at 0 and 1. With "
-            "length 1 yours has nothing left, and softmax gives NaN.",
         ),
         Mistake(
             "the first memory's mask for all",
@@ -172,18 +141,6 @@ EXERCISE = Exercise(
             _with_mask(lambda queries, keys, lengths: _real(keys, lengths.max()[None])),
             "Each memory has its own length, so the mask has a row for each: "
             "(B, 1, S).",
-        ),
-        Mistake(
-            "a mask without an axis for the queries",
-            _with_mask(lambda queries, keys, lengths: _real(keys, lengths)[:, 0]),
-            "(B, S) meets scores of shape (B, T, S) as (1, B, S). Where B equals T, "
-            "each asker gets the mask of another memory; else it is an error.",
-        ),
-        Mistake(
-            "values zeroed, weights kept",
-            _values_zeroed,
-            "The filler hands over nothing, but it still takes its share of each row: "
-            "the real keys get too little. Hide the scores, before softmax.",
         ),
         Mistake(
             "weights zeroed after softmax, not divided by their sum",
@@ -203,18 +160,6 @@ EXERCISE = Exercise(
             _with_mask(lambda queries, keys, lengths: _real(keys, lengths), outside=0),
             "A score of 0 is a score, and its exponential is 1. Zeroing the filler's "
             "keys does the same. What gets no weight has a score of minus infinity.",
-        ),
-        Mistake(
-            "minus infinity times 0",
-            _multiplied,
-            "Infinity times 0 is not a number, so that all weights are NaN. "
-            "masked_fill and torch.where write minus infinity without multiplying.",
-        ),
-        Mistake(
-            "a right mask on scores that were not scaled",
-            _unscaled,
-            "The scores are divided by the square root of D, the width of queries and "
-            "keys, before softmax.",
         ),
     ),
 )

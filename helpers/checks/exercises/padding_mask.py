@@ -73,11 +73,6 @@ EXERCISE = Exercise(
             "position 1 is padding.",
         ),
         Mistake(
-            "a mask that hides the last key of each sequence",
-            lambda lengths, S: _keys(S) < lengths[:, None, None] - 1,
-            "Positions count from 0: a sequence of length 3 has keys 0, 1 and 2.",
-        ),
-        Mistake(
             "a mask without an axis for the queries",
             lambda lengths, S: torch.arange(S) < lengths[:, None],
             "(B, S) would meet scores of shape (B, T, S) as (1, B, S): where B equals "
@@ -95,19 +90,9 @@ EXERCISE = Exercise(
             "Here the padding comes after the text.",
         ),
         Mistake(
-            "one mask for all sequences",
-            lambda lengths, S: (_keys(S) < lengths.max()).expand(len(lengths), 1, S),
-            "Each sequence has its own length; yours takes the longest for all.",
-        ),
-        Mistake(
             "the first sequence's mask for all",
             lambda lengths, S: (_keys(S) < lengths[0]).expand(len(lengths), 1, S),
             "Each sequence has its own length; yours takes that of the first for all.",
-        ),
-        Mistake(
-            "a mask of numbers",
-            lambda lengths, S: (_keys(S) < lengths[:, None, None]).float(),
-            "The places are right, but 1 and 0 are not True and False.",
         ),
     ),
 )

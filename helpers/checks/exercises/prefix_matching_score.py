@@ -5,7 +5,7 @@ import torch
 from helpers.checks.cases import Case, Mistake
 from helpers.checks.exercise import Exercise
 from helpers.checks.exercises.support import places_of_copies
-from helpers.checks.exercises.support.places_of_copies import at, followed, mean
+from helpers.checks.exercises.support.places_of_copies import at, followed
 from helpers.models import induction
 
 
@@ -70,21 +70,10 @@ def _how_often(weights, n):
     return (largest == followed(queries, n)).to(weights.dtype).mean(dim=-1)
 
 
-def _shares(weights, n):
-    largest = weights[:, n + 1 :].amax(dim=-1)
-    return (FOUND(weights, n) / largest).mean(dim=-1)
-
-
 EACH = "One score for each head is asked for, (H,): average over positions only."
 BY_N = (
     "Only the n positions of the second copy are asked, so divide by n: a head that "
     "always looks there has a score of 1."
-)
-ONE_POSITION = (
-    "All n positions of the second copy count. In a loop, add up, and return after it."
-)
-ALL_N = (
-    "The second copy's positions are n + 1 to 2n; in Python, range(n + 1, 2 * n + 1)."
 )
 
 
@@ -107,61 +96,6 @@ EXERCISE = Exercise(
             _divided(lambda n: 1),
             BY_N,
         ),
-        *(
-            Mistake("a sum divided by the positions of both copies", one, BY_N)
-            for one in (_divided(lambda n: 2 * n), _divided(lambda n: 2 * n + 1))
-        ),
-        Mistake(
-            "a sum divided by all pairs of positions",
-            _divided(lambda n: (2 * n + 1) ** 2),
-            "The zeros of a mask count in a mean. " + BY_N,
-        ),
-        *(
-            Mistake(
-                "a sum divided by a number one off",
-                one,
-                "The second copy has n positions, n + 1 to 2n: divide by n.",
-            )
-            for one in (_divided(lambda n: n - 1), _divided(lambda n: n + 1))
-        ),
-        Mistake(
-            "a sum that leaves the last position out",
-            _divided(lambda n: n, last=-1),
-            "range(n + 1, 2 * n) ends at 2n - 1. " + ALL_N,
-        ),
-        Mistake(
-            "a sum that begins a position too early",
-            _divided(lambda n: n, first=0),
-            "The character at n is the first copy's last and hasn't occurred before. "
-            + ALL_N,
-        ),
-        Mistake(
-            "the last position alone",
-            lambda weights, n: FOUND(weights, n)[:, -1],
-            ONE_POSITION,
-        ),
-        Mistake(
-            "the last position alone",
-            lambda weights, n: FOUND(weights, n)[:, -1] / n,
-            ONE_POSITION,
-        ),
-        Mistake(
-            "the first position alone",
-            lambda weights, n: FOUND(weights, n)[:, 0],
-            ONE_POSITION,
-        ),
-        Mistake(
-            "the best position alone",
-            lambda weights, n: FOUND(weights, n).amax(dim=-1),
-            "A head may look there once by chance: the mean over all positions of the "
-            "second copy is asked for.",
-        ),
-        Mistake(
-            "the largest weight, wherever it lies",
-            lambda weights, n: weights[:, n + 1 :].amax(dim=-1).mean(dim=-1),
-            "A sharp head would score high whatever it looks at. Take the weight at "
-            "one place, n - 1 before the query.",
-        ),
         Mistake(
             "how often the largest weight lies there",
             _how_often,
@@ -169,36 +103,9 @@ EXERCISE = Exercise(
             "is larger.",
         ),
         Mistake(
-            "the weight as a share of the largest",
-            _shares,
-            "The weight itself is asked for: a row sums to 1 already.",
-        ),
-        Mistake(
-            "weights put through softmax",
-            lambda weights, n: mean(FOUND)(weights.softmax(dim=-1), n),
-            "Weights are what softmax has made of scores already: each row sums to 1. "
-            "Take them as they are.",
-        ),
-        Mistake(
             "one score for all heads",
             lambda weights, n: FOUND(weights, n).mean(),
             EACH,
         ),
-        Mistake(
-            "the best head's score alone",
-            lambda weights, n: _score(weights, n).amax(),
-            EACH,
-        ),
-        Mistake(
-            "the first head's score alone",
-            lambda weights, n: _score(weights, n)[0],
-            EACH,
-        ),
-        Mistake(
-            "a mean over the heads",
-            lambda weights, n: FOUND(weights, n).mean(dim=0),
-            EACH,
-        ),
-        Mistake("a score for each position", FOUND, EACH),
     ),
 )

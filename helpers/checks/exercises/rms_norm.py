@@ -48,16 +48,6 @@ def _layer_norm(x, weight, eps):
     return centred / torch.sqrt(_mean(centred.square()) + eps) * weight
 
 
-def _layer_norm_of_the_deviation(x, weight, eps):
-    return (x - _mean(x)) / (x.std(dim=-1, keepdim=True) + eps) * weight
-
-
-def _layer_norm_of_the_variance(x, weight, eps):
-    """With the variance as PyTorch takes it: C - 1 below the sum."""
-    variance = x.var(dim=-1, keepdim=True)
-    return (x - _mean(x)) / torch.sqrt(variance + eps) * weight
-
-
 def _normed(x, eps):
     return x / torch.sqrt(_mean(x.square()) + eps)
 
@@ -80,18 +70,6 @@ EXERCISE = Exercise(
             "RMSNorm leaves the mean in: divide x itself, and not x minus its mean.",
         ),
         Mistake(
-            "LayerNorm",
-            _layer_norm_of_the_deviation,
-            "RMSNorm leaves the mean in, and divides x by the root of the mean of its "
-            "squares plus eps: no mean is taken off, and no std is needed.",
-        ),
-        Mistake(
-            "LayerNorm",
-            _layer_norm_of_the_variance,
-            "RMSNorm leaves the mean in: divide x itself, and not x minus its mean, by "
-            "the root of the mean of its squares plus eps. No variance is needed.",
-        ),
-        Mistake(
             "a division by the standard deviation",
             _over(lambda x, eps: x.std(dim=-1, keepdim=True) + eps),
             "The mean stays in x, so it belongs to the size as well: take the mean of "
@@ -108,12 +86,6 @@ EXERCISE = Exercise(
             _over(lambda x, eps: torch.sqrt(_mean(x.square())) + eps),
             "eps is added to the mean of the squares, before the root is taken. For "
             "small vectors that makes a difference.",
-        ),
-        Mistake(
-            "no eps",
-            _over(lambda x, eps: torch.sqrt(_mean(x.square()))),
-            "A vector of zeros is divided by 0 and becomes NaN. Add eps to the mean of "
-            "the squares.",
         ),
         Mistake(
             "eps for zeros alone",
@@ -158,41 +130,10 @@ EXERCISE = Exercise(
             "features get a size of about 1 each, however many there are.",
         ),
         Mistake(
-            "vectors of length 1",
-            _over(lambda x, eps: x.norm(dim=-1, keepdim=True)),
-            "You divide by the root of the sum of the squares, and without eps. With "
-            "the mean, the features get a size of about 1 each, however many there "
-            "are.",
-        ),
-        Mistake(
-            "eps added to the features",
-            _over(lambda x, eps: torch.sqrt(_mean((x + eps).square()))),
-            "eps is added to the mean of the squares, and not to the features before "
-            "they are squared.",
-        ),
-        Mistake(
-            "the mean of absolute values",
-            _over(lambda x, eps: _mean(x.abs()) + eps),
-            "The size is the root of the mean square, and not the mean of the absolute "
-            "values.",
-        ),
-        Mistake(
-            "the square of the mean",
-            _over(lambda x, eps: torch.sqrt(_mean(x).square() + eps)),
-            "Square first, then take the mean: in the mean of the features, positive "
-            "and negative ones cancel.",
-        ),
-        Mistake(
             "one size for all vectors",
             _over(lambda x, eps: torch.sqrt(x.square().mean() + eps)),
             "Each vector is divided by its own size: take the mean over the last axis "
             "alone, and keep that axis.",
-        ),
-        Mistake(
-            "one size for all vectors",
-            _over(lambda x, eps: torch.sqrt(x.square().sum() / x.shape[-1] + eps)),
-            "The sum goes over all vectors together. Each is divided by its own size: "
-            "sum over the last axis alone, and keep that axis.",
         ),
         Mistake(
             "one size for all vectors",
@@ -213,56 +154,15 @@ EXERCISE = Exercise(
             "is, however many there are.",
         ),
         Mistake(
-            "a mean over the vectors",
-            _over(lambda x, eps: torch.sqrt(_mean(x.square(), 0) + eps)),
-            "The mean goes over the first axis, so the vectors of a text are mixed. It "
-            "must go over the features, dim=-1.",
-        ),
-        Mistake(
-            "a mean over the vectors",
-            _over(
-                lambda x, eps: torch.sqrt(
-                    _mean(x.square(), -2 if x.dim() > 1 else -1) + eps
-                )
-            ),
-            "The mean goes over the words, so later ones change earlier ones. It must "
-            "go over the features, dim=-1.",
-        ),
-        Mistake(
-            "no weight",
-            lambda x, weight, eps: _normed(x, eps),
-            "The result must be multiplied by `weight`, feature by feature.",
-        ),
-        Mistake(
-            "a weight that is added",
-            lambda x, weight, eps: _normed(x, eps) + weight,
-            "`weight` is a factor. Added, it would be a bias, and RMSNorm has none.",
-        ),
-        Mistake(
             "a weight that is 1 too large",
             lambda x, weight, eps: _normed(x, eps) * (1 + weight),
             "Some models keep the factor minus 1. Here `weight` is the factor itself.",
-        ),
-        Mistake(
-            "a weight that divides",
-            lambda x, weight, eps: _normed(x, eps) / weight,
-            "Multiply by `weight`; yours divides by it.",
         ),
         Mistake(
             "a weight before the norm",
             lambda x, weight, eps: _normed(x * weight, eps),
             "Multiply by `weight` after the division. Before it, the weight changes "
             "the size that is divided by.",
-        ),
-        Mistake(
-            "a product in place of a division",
-            lambda x, weight, eps: x * torch.sqrt(_mean(x.square()) + eps) * weight,
-            "Divide by the root of the mean square; yours multiplies by it.",
-        ),
-        Mistake(
-            "eps under a root of its own",
-            _over(lambda x, eps: torch.sqrt(_mean(x.square())) + eps**0.5),
-            "There is one root, of the mean square and eps together.",
         ),
     ),
 )

@@ -163,22 +163,6 @@ EXERCISE = Exercise(
             "needs a minus.",
         ),
         Mistake(
-            "a mirror in place of a turn",
-            lambda heads, start: _put_together(
-                heads, start, lambda a, b, c, s: (a * c + b * s, a * s - b * c)
-            ),
-            "Lengths stay, but a mirror isn't a turn: at place 0 the second half "
-            "changes its sign, though nothing may move there.",
-        ),
-        Mistake(
-            "sine and cosine exchanged",
-            lambda heads, start: _put_together(
-                heads, start, lambda a, b, c, s: (a * s - b * c, a * c + b * s)
-            ),
-            "At place 0 nothing may move: the cosine of 0 is 1, and it belongs to the "
-            "feature itself.",
-        ),
-        Mistake(
             "the second half made from the turned first half",
             lambda heads, start: _put_together(
                 heads,
@@ -187,34 +171,6 @@ EXERCISE = Exercise(
             ),
             "Both new halves are made from the old ones. Was the first half "
             "overwritten before the second was computed?",
-        ),
-        Mistake(
-            "the first half alone",
-            lambda heads, start: _put_together(
-                heads, start, lambda a, b, c, s: (a * c - b * s, b)
-            ),
-            "The second half must turn as well: first · sin + second · cos.",
-        ),
-        Mistake(
-            "each feature times a cosine",
-            lambda heads, start: _put_together(
-                heads, start, lambda a, b, c, s: (a * c, b * c)
-            ),
-            "A turn mixes the two features of a pair; a factor alone makes them "
-            "shorter.",
-        ),
-        Mistake(
-            "a vector added in place of a turn",
-            lambda heads, start: _put_together(
-                heads, start, lambda a, b, c, s: (a + s, b + c)
-            ),
-            "You add sines and cosines to the features. Rotary positions turn a "
-            "vector, and leave its length as it was.",
-        ),
-        Mistake(
-            "nothing turned",
-            lambda heads, start: heads.clone(),
-            "What came goes out again: was the turned tensor returned?",
         ),
     ),
 )

@@ -58,11 +58,6 @@ def _without_maximum(queries, keys):
     return _quotients(_divided(queries, keys, _root(keys)))
 
 
-def _one_maximum(queries, keys):
-    scores = _divided(queries, keys, _root(keys))
-    return _quotients(scores - scores.max())
-
-
 EXERCISE = Exercise(
     name="scaled_weights",
     stub="my_scaled_weights(queries, keys)",
@@ -101,31 +96,12 @@ EXERCISE = Exercise(
             "scores are divided by D.",
         ),
         Mistake(
-            "a division by the square root of 2",
-            lambda queries, keys: _divided(queries, keys, math.sqrt(2)).softmax(-1),
-            "A constant is right for one width: this one for D = 2. Read D off the "
-            "last axis of the keys.",
-        ),
-        Mistake(
             "a division by the square root of S",
             lambda queries, keys: _divided(
                 queries, keys, math.sqrt(keys.shape[-2])
             ).softmax(-1),
             "The last axis of the scores counts the keys. What is added up in a dot "
             "product is D numbers, the last axis of queries and keys.",
-        ),
-        Mistake(
-            "a division by the square root of T",
-            lambda queries, keys: _divided(
-                queries, keys, math.sqrt(queries.shape[-2])
-            ).softmax(-1),
-            "T counts the queries. What is added up in a dot product is D numbers, the "
-            "last axis of queries and keys.",
-        ),
-        Mistake(
-            "a multiplication by the square root of D",
-            lambda queries, keys: _divided(queries, keys, 1 / _root(keys)).softmax(-1),
-            "Scores of wide vectors are too large already. Divide.",
         ),
         Mistake(
             "a division after softmax",
@@ -151,17 +127,6 @@ EXERCISE = Exercise(
             "In float32, the exponential of more than 88 is infinite, and infinity "
             "over infinity is not a number. Subtract the row's maximum first, or use "
             "softmax.",
-        ),
-        Mistake(
-            "softmax with one maximum for all rows",
-            _one_maximum,
-            "A row that lies thousands below the largest score becomes exp(-3000) = 0 "
-            "everywhere, and 0 / 0 is not a number. Each row needs its own maximum.",
-        ),
-        Mistake(
-            "divided scores, without softmax",
-            lambda queries, keys: _divided(queries, keys, _root(keys)),
-            "The scores are right; softmax is missing.",
         ),
     ),
 )

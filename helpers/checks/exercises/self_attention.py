@@ -68,11 +68,6 @@ def _self_attention(x, *matrices):
     return attention.scaled_dot_product_attention(queries, keys, values)
 
 
-def _averaging_words(x, W_query, W_key):
-    _, weights = _projected(x, (W_query, W_key, W_key))
-    return weights @ x, weights
-
-
 def _scaled_late(x, W_query, W_key, W_value):
     context, weights = _projected(x, (W_query, W_key, W_value), lambda *_: 1.0)
     root = W_query.shape[-1] ** 0.5
@@ -97,24 +92,6 @@ EXERCISE = Exercise(
             lambda x, q, k, v: _projected(x, (k, q, v)),
             "The table of scores is the transpose of the right one: row t must hold "
             "the query of word t, dotted with every key.",
-        ),
-        Mistake(
-            "W_query used for the keys, too",
-            lambda x, q, k, v: _projected(x, (q, q, v)),
-            "A word then asks and answers with one vector, and the scores are "
-            "symmetric. Keys are x @ W_key.",
-        ),
-        Mistake(
-            "W_key used for the queries, too",
-            lambda x, q, k, v: _projected(x, (k, k, v)),
-            "A word then asks and answers with one vector, and the scores are "
-            "symmetric. Queries are x @ W_query.",
-        ),
-        Mistake(
-            "values that are not projected",
-            lambda x, q, k, v: _averaging_words(x, q, k),
-            "The weights are right, but they average the words themselves. Average "
-            "x @ W_value.",
         ),
         Mistake(
             "an average of the keys",
@@ -149,13 +126,6 @@ EXERCISE = Exercise(
             lambda x, q, k, v: _projected(x, (q, k, v), dim=0),
             "Each row belongs to one query and must sum to 1: softmax runs along "
             "dim=-1.",
-        ),
-        Mistake(
-            "matrices that are transposed",
-            lambda x, q, k, v: _projected(x, (q.T, k.T, v.T)),
-            "These matrices are (d_in, d_out): write x @ W_query. Only nn.Linear "
-            "stores its matrix the other way round, and a square matrix fits both "
-            "ways.",
         ),
         Mistake(
             "attention with its two results exchanged",

@@ -98,17 +98,6 @@ EXERCISE = Exercise(
             "they are no point on a circle any more.",
         ),
         Mistake(
-            "sines alone",
-            lambda T, d_model: _in_turn(*[_vectors(T, d_model)[0]] * 2),
-            "Each angle needs its cosine too: a sine alone doesn't tell 30 degrees "
-            "from 150.",
-        ),
-        Mistake(
-            "the angles themselves",
-            lambda T, d_model: _in_turn(*[angles_of(T, d_model)] * 2),
-            "These are the angles; a vector holds their sines and cosines.",
-        ),
-        Mistake(
             "sines and cosines stacked along the first axis",
             lambda T, d_model: torch.stack(_vectors(T, d_model)).reshape(T, d_model),
             "reshape reads all the sines before it comes to a cosine. Stack along the "

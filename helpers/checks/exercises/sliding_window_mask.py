@@ -42,12 +42,6 @@ EXERCISE = Exercise(
             "itself and nothing else.",
         ),
         Mistake(
-            "a window that is one key too narrow",
-            lambda T, window: _window(T, 0, window - 1),
-            "The window counts the token itself: with a window of 1, each row still "
-            "has its own key.",
-        ),
-        Mistake(
             "a window without the token itself",
             lambda T, window: _window(T, 1, window + 1),
             "Each token may attend to itself; row 0 has nobody else.",
@@ -62,16 +56,6 @@ EXERCISE = Exercise(
             "a window into the future",
             lambda T, window: _window(T, -window + 1, 1),
             "Rows are queries, columns keys: yours is the transpose of the right mask.",
-        ),
-        Mistake(
-            "a causal mask without a window",
-            lambda T, window: _window(T, 0, T),
-            "The future is hidden, but no key is ever too far back.",
-        ),
-        Mistake(
-            "the keys that the window should hide",
-            lambda T, window: ~_window(T, 0, window),
-            "True means may attend. Yours is True outside the window.",
         ),
         Mistake(
             "windows laid side by side",

@@ -43,18 +43,9 @@ def _by_the_lead(difference, D):
     return _slope(difference, D) * math.sqrt(D)
 
 
-def _added(difference, D):
-    return sum(_steps(difference, D)[1:])
-
-
 def _without_the_weight(difference, D):
     _, loss_by_weight, _, last = _steps(difference, D)
     return loss_by_weight * last
-
-
-def _without_the_loss(difference, D):
-    _, _, weight_by_lead, last = _steps(difference, D)
-    return weight_by_lead * last
 
 
 def _of_the_square(difference, D):
@@ -72,10 +63,6 @@ def _by_undivided(difference, D):
 
 def _of_the_mean(difference, D):
     return _slope(difference, D) / difference.numel()
-
-
-def _loss(difference, D):
-    return (1 - _steps(difference, D)[0]) ** 2
 
 
 def _overflowing(difference, D):
@@ -115,57 +102,16 @@ EXERCISE = Exercise(
             "divided by the root of D, so the lead's own derivative is 1 / √D.",
         ),
         Mistake(
-            "a difference that nothing divides",
-            _without_division,
-            "The difference is divided by the root of D before softmax: the weight "
-            "changes with that, and so does the last of the three derivatives.",
-        ),
-        Mistake(
-            "a last derivative of 1 / D",
-            lambda difference, D: _by_the_lead(difference, D) / D,
-            "The weight is right, with a division by √D; the derivative of that "
-            "division is 1 / √D.",
-        ),
-        Mistake(
-            "a last derivative of √D",
-            lambda difference, D: _by_the_lead(difference, D) * math.sqrt(D),
-            "If a number is divided, a change of it is divided too: the last "
-            "derivative is 1 / √D.",
-        ),
-        Mistake(
             "the right size with the other sign",
             lambda difference, D: -_slope(difference, D),
             "When the difference grows, the weight of the right word grows and the "
             "loss falls. So the derivative is negative.",
         ),
         Mistake(
-            "a square without its 2",
-            lambda difference, D: _slope(difference, D) / 2,
-            "With respect to the weight, the derivative of (1 - weight)² is "
-            "-2 (1 - weight).",
-        ),
-        Mistake(
-            "three derivatives that are added",
-            _added,
-            "Derivatives along a path are multiplied: what one step halves and the "
-            "next one triples comes out as one and a half times.",
-        ),
-        Mistake(
             "a chain without softmax",
             _without_the_weight,
             "The lead moves the weight, and how much depends on where softmax stands: "
             "weight (1 - weight) is missing from the product.",
-        ),
-        Mistake(
-            "a chain without the loss",
-            _without_the_loss,
-            "That is how the weight changes. How the loss changes with the weight, "
-            "-2 (1 - weight), is missing from the product.",
-        ),
-        Mistake(
-            "the derivative of weight² in place of (1 - weight)²",
-            _of_the_square,
-            "The loss is 0 when the weight is 1: what is squared is 1 - weight.",
         ),
         Mistake(
             "weight where 1 - weight belongs",
@@ -185,12 +131,6 @@ EXERCISE = Exercise(
             _of_the_mean,
             "Each difference has a loss of its own: nothing is to be divided by how "
             "many there are.",
-        ),
-        Mistake(
-            "the loss in place of its derivative",
-            _loss,
-            "That says how wrong the result is. Asked is how much this would change "
-            "with the difference.",
         ),
         Mistake(
             "an exponential that overflows",

@@ -39,10 +39,6 @@ def naive_softmax(scores):
     return scores.exp() / scores.exp().sum(-1, keepdim=True)
 
 
-def _exponentials(scores):
-    return (scores - scores.amax(-1, keepdim=True)).exp()
-
-
 EXERCISE = Exercise(
     name="softmax",
     stub="my_softmax(scores)",
@@ -98,12 +94,6 @@ EXERCISE = Exercise(
             "NaN. Only the maximum leaves nothing above 0.",
         ),
         Mistake(
-            "softmax over the last axis but one",
-            lambda scores: scores.softmax(-2),
-            "Each row of the last axis holds the scores of one query, and must sum to "
-            "1. Yours makes the columns sum to 1.",
-        ),
-        Mistake(
             "softmax over the first axis",
             lambda scores: scores.softmax(0),
             "dim=0 is the last axis only where there is no other. Count from the end: "
@@ -113,55 +103,6 @@ EXERCISE = Exercise(
             "one softmax over all numbers together",
             total_softmax,
             "sum() without dim adds up all rows. Each row is divided by its own sum.",
-        ),
-        Mistake(
-            "sums without keepdim=True",
-            lambda scores: _exponentials(scores) / _exponentials(scores).sum(-1),
-            "The sums have lost their last axis, so they meet the columns: column j is "
-            "divided by the sum of row j. A square table takes that without an error, "
-            "other shapes don't fit.",
-        ),
-        Mistake(
-            "one sum for all rows, and no maximum subtracted",
-            lambda scores: scores.exp() / scores.exp().sum(),
-            "sum() without dim adds up all rows, but each row is divided by its own "
-            "sum. Besides, exp(89) is already infinite: subtract the row's maximum.",
-        ),
-        Mistake(
-            "sums without keepdim=True, and no maximum subtracted",
-            lambda scores: scores.exp() / scores.exp().sum(-1),
-            "The sums have lost their last axis: in a square table, column j is "
-            "divided by the sum of row j. Besides, exp(89) is already infinite: "
-            "subtract the row's maximum.",
-        ),
-        Mistake(
-            "scores divided by their sum",
-            lambda scores: scores / scores.sum(-1, keepdim=True),
-            "Negative scores give negative weights, and a sum of 0 gives inf or NaN. "
-            "The exponential makes every score positive first.",
-        ),
-        Mistake(
-            "exponentials that are not divided by their sum",
-            _exponentials,
-            "The largest entry of each row is 1, whatever the others are. Divide by "
-            "the sum of the row.",
-        ),
-        Mistake(
-            "the logarithm of softmax",
-            lambda scores: scores.log_softmax(-1),
-            "Logarithms of weights are at most 0. The weights are their exponentials.",
-        ),
-        Mistake(
-            "softmax of scores divided by their maximum",
-            lambda scores: naive_softmax(scores / scores.amax(-1, keepdim=True)),
-            "Subtracting a number leaves every difference of scores as it was. "
-            "Dividing changes the differences, and with them the weights.",
-        ),
-        Mistake(
-            "the sigmoid of each score",
-            torch.sigmoid,
-            "Each number lies between 0 and 1, but a row doesn't sum to 1: no score "
-            "knows of the others.",
         ),
     ),
 )

@@ -100,12 +100,6 @@ EXERCISE = Exercise(
             "stays 1. Your result lacks the part with the minus sign.",
         ),
         Mistake(
-            "the Jacobian without its diagonal part",
-            lambda weights, grad: -weights * row_sums(weights, grad),
-            "Yours is the part with the minus sign. Where i equals j, the Jacobian has "
-            "one more term, the weight itself.",
-        ),
-        Mistake(
             "a sum of the gradients that no weights multiply",
             lambda weights, grad: weights * (grad - grad.sum(-1, keepdim=True)),
             "What is subtracted from each gradient is their average by the row's "

@@ -72,18 +72,6 @@ EXERCISE = Exercise(
             "last two axes, so tokens and features must stand there: swap T and H.",
         ),
         Mistake(
-            "a transpose of heads and features",
-            lambda x, num_heads: _cut(x, num_heads).transpose(2, 3),
-            "After the cut the axes are (B, T, H, D). The heads have to change places "
-            "with the tokens, axis 1, and not with the features.",
-        ),
-        Mistake(
-            "a transpose of tokens and features",
-            lambda x, num_heads: _cut(x, num_heads).transpose(1, 3),
-            "After the cut the axes are (B, T, H, D). Axes 1 and 2 change places; the "
-            "features stay last.",
-        ),
-        Mistake(
             "heads in front of the batch",
             lambda x, num_heads: _cut(x, num_heads).permute(2, 0, 1, 3),
             "(H, B, T, D) has all the right numbers, but the batch comes first. "
@@ -94,18 +82,6 @@ EXERCISE = Exercise(
             lambda x, num_heads: x.unflatten(-1, (-1, num_heads)).transpose(1, 2),
             "You get D heads of width H. There are num_heads heads, and each is "
             "C // num_heads wide.",
-        ),
-        Mistake(
-            "a split without a batch",
-            lambda x, num_heads: x.reshape(x.shape[1], num_heads, -1).transpose(0, 1),
-            "x has three axes, (B, T, C), and B stays in front: the result has four. "
-            "Yours leaves the batch out of the view.",
-        ),
-        Mistake(
-            "all features for every head",
-            lambda x, num_heads: x.unsqueeze(1).expand(-1, num_heads, -1, -1),
-            "Each head gets its own D of the C features, and together they hold each "
-            "feature once. Yours repeats all C for each head.",
         ),
         Mistake(
             "heads that overlap",

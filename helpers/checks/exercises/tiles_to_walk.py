@@ -87,34 +87,15 @@ EXERCISE = Exercise(
     run=call_for_number,
     mistakes=(
         Mistake(
-            "a count of all tiles",
-            lambda T, tile, window: tiles_a_side(T, tile) ** 2,
-            "Tiles whose keys all come after their queries hold nothing, and so do "
-            "those that lie behind every query's window.",
-        ),
-        Mistake(
             "a causal mask without a window",
             _triangle,
             "The future is left out, but tiles that are too far back are counted.",
-        ),
-        Mistake(
-            "a triangle without its diagonal",
-            lambda T, tile, window: (
-                tiles_a_side(T, tile) * (tiles_a_side(T, tile) - 1) // 2
-            ),
-            "The tiles on the diagonal are half hidden, and half of them is needed: "
-            "every token sees itself.",
         ),
         Mistake(
             "a window without a causal mask",
             _with(ahead=lambda window: window - 1),
             "The window looks back only. Tiles to the right of the diagonal hold keys "
             "that come later.",
-        ),
-        Mistake(
-            "a window back, and all of the future",
-            _with(ahead=lambda window: math.inf),
-            "Tiles to the right of the diagonal hold keys that come later.",
         ),
         Mistake(
             "a count of scores",
@@ -135,12 +116,6 @@ EXERCISE = Exercise(
             "the end: round up.",
         ),
         Mistake(
-            "one tile too many a side",
-            _with(many=lambda T, tile: T // tile + 1),
-            "Where T is a multiple of the tile's width, T // tile + 1 is one too many. "
-            "math.ceil(T / tile) rounds up only where it must.",
-        ),
-        Mistake(
             "a count of tiles with nothing hidden",
             _with(whole=True),
             "You counted tiles in which every score is visible. A tile that is partly "
@@ -158,12 +133,6 @@ EXERCISE = Exercise(
             _with(farther=-1),
             "A window of w tokens reaches w - 1 places back. With a window of 1, each "
             "token sees itself.",
-        ),
-        Mistake(
-            "a diagonal that a token doesn't see",
-            _with(nearest=1),
-            "A token may attend to itself: a tile that begins at the last query's own "
-            "place holds a visible score.",
         ),
         *WHERE_ROWS_BEGIN_AND_END,
     ),

@@ -72,10 +72,6 @@ def _larger(logits, k):
     return logits > logits.topk(k).values.amin(-1, keepdim=True)
 
 
-def _over_the_batch(logits, k):
-    return logits.masked_fill(~_exactly(logits, k), -torch.inf).softmax(dim=0)
-
-
 def _open(logits, kept, temperature=1.0):
     return (logits / temperature).masked_fill(~kept, -torch.inf).softmax(dim=-1)
 
@@ -106,34 +102,6 @@ def _mistakes(keep, keep_too_few):
             "softmax, with minus infinity.",
         ),
         Mistake(
-            "top-k without the k-th",
-            lambda logits, k, temperature: _open(
-                logits, keep_too_few(logits, k), temperature
-            ),
-            "The k-th most probable character is kept as well. Yours keeps k - 1, and "
-            "nothing where k is 1.",
-        ),
-        Mistake(
-            "top-k that keeps k + 1",
-            lambda logits, k, temperature: _open(
-                logits, keep(logits, k + 1), temperature
-            ),
-            "Sorted, the k-th logit has the index k - 1.",
-        ),
-        Mistake(
-            "the least probable k",
-            lambda logits, k, temperature: _open(logits, keep(-logits, k), temperature),
-            "sort begins with the smallest unless told descending=True.",
-        ),
-        Mistake(
-            "top-k over the rows",
-            lambda logits, k, temperature: _open(
-                logits, keep(logits, k, dim=0), temperature
-            ),
-            "Each row keeps k of its own characters: the choice runs over the last "
-            "axis. Yours lets the rows compete for each character.",
-        ),
-        Mistake(
             "logits multiplied by the temperature",
             lambda logits, k, temperature: _open(
                 logits, keep(logits, k), 1 / temperature
@@ -146,11 +114,6 @@ def _mistakes(keep, keep_too_few):
             lambda logits, k, temperature: _open(logits, keep(logits, k)),
             "Divide the logits by it, before softmax. Divided out of probabilities, "
             "it cancels when they are divided by their sum.",
-        ),
-        Mistake(
-            "probabilities divided by the temperature",
-            lambda logits, k, temperature: _open(logits, keep(logits, k)) / temperature,
-            "The result does not sum to 1. Divide the logits, before softmax.",
         ),
     )
 
@@ -170,29 +133,8 @@ EXERCISE = Exercise(
     cases=_rows_to_cut,
     run=_use_top_k,
     mistakes=(
-        Mistake(
-            "a second softmax over the probabilities that were kept",
-            lambda logits, k, temperature: _open(
-                (logits / temperature).softmax(-1), _exactly(logits, k)
-            ),
-            "A softmax of probabilities makes them nearly even. Divide what is left by "
-            "its sum, or take one softmax of the logits that were kept.",
-        ),
-        Mistake(
-            "softmax over the batch",
-            lambda logits, k, temperature: _over_the_batch(logits / temperature, k),
-            "Each row is a prediction of its own and must sum to 1: dim=-1.",
-        ),
         *_mistakes(_exactly, _one_less),
         *_mistakes(_no_less, _larger),
-        Mistake(
-            "k probabilities without their places",
-            lambda logits, k, temperature: (
-                logits.topk(k).values / temperature
-            ).softmax(dim=-1),
-            "The k numbers are right. Nobody can see which characters they belong to: "
-            "put them back in their places among vocab_size, with 0 elsewhere.",
-        ),
         Mistake(
             "probabilities in sorted order",
             _sorted_first,

@@ -95,29 +95,9 @@ def _in_sorted_order(logits, p):
     return _normalise(ordered * (before < p))
 
 
-def _mask_in_sorted_order(logits, p):
-    _, _, before = _sort(logits)
-    return _normalise(logits.softmax(dim=-1) * (before < p))
-
-
-def _open_in_sorted_order(logits, p):
-    _, _, before = _sort(logits)
-    return logits.masked_fill(before >= p, -torch.inf).softmax(dim=-1)
-
-
 def _undivided(logits, p):
     ordered, ids, before = _sort(logits)
     return _put_back(ordered * (before < p), ids)
-
-
-def _threshold(logits, p):
-    probabilities = logits.softmax(dim=-1)
-    return _normalise(probabilities * (probabilities >= p))
-
-
-def _set_to_zero(logits, p):
-    _, ids, before = _sort(logits)
-    return (logits * _put_back((before < p).to(logits.dtype), ids)).softmax(dim=-1)
 
 
 def _all_that_equal(logits, p):
@@ -198,31 +178,10 @@ EXERCISE = Exercise(
             "The numbers are right and stand in the order of their size. sort also "
             "returns where each came from; scatter puts them back.",
         ),
-        *(
-            Mistake(
-                "a mask that stays in sorted order",
-                wrong,
-                "The mask belongs to the sorted probabilities, and you use it on the "
-                "unsorted ones. Put one of them into the other's order.",
-            )
-            for wrong in (_mask_in_sorted_order, _open_in_sorted_order)
-        ),
         Mistake(
             "top-p that is not divided by its sum",
             _undivided,
             "What is left sums to less than 1.",
-        ),
-        Mistake(
-            "a threshold for each single probability",
-            _threshold,
-            "p is to be reached by the sum of what is kept, not by each character. In "
-            "a row without a probability of at least p, yours keeps nothing.",
-        ),
-        Mistake(
-            "top-p with logits set to 0 where they are cut",
-            _set_to_zero,
-            "A logit of 0 is a logit like another. What gets no probability has a "
-            "logit of minus infinity.",
         ),
         Mistake(
             "one number of characters for all rows",

@@ -90,11 +90,6 @@ def _late_norms(x, attention_norm, attention, mlp_norm, mlp):
     return x + mlp_norm(mlp(x))
 
 
-def _without_first_path(x, attention_norm, attention, mlp_norm, mlp):
-    x = attention(attention_norm(x))
-    return x + mlp(mlp_norm(x))
-
-
 def _without_second_path(x, attention_norm, attention, mlp_norm, mlp):
     return mlp(mlp_norm(x + attention(attention_norm(x))))
 
@@ -107,10 +102,6 @@ def _normed_path(x, attention_norm, attention, mlp_norm, mlp):
 
 def _shortened_path(x, attention_norm, attention, mlp_norm, mlp):
     return x + mlp(mlp_norm(x + attention(attention_norm(x))))
-
-
-def _swapped(x, attention_norm, attention, mlp_norm, mlp):
-    return _pre_norm(x, mlp_norm, mlp, attention_norm, attention)
 
 
 EXERCISE = Exercise(
@@ -137,17 +128,6 @@ EXERCISE = Exercise(
             "each of them: layer(norm(x)), not norm(layer(x)).",
         ),
         Mistake(
-            "a block without a residual path",
-            lambda x, norm_1, attend, norm_2, mlp: mlp(norm_2(attend(norm_1(x)))),
-            "Each layer replaces what it read. Add its output to its input instead.",
-        ),
-        Mistake(
-            "a block whose attention replaces its input",
-            _without_first_path,
-            "The MLP's output is added to the path, that of attention is not. What "
-            "attention doesn't copy is lost.",
-        ),
-        Mistake(
             "a block whose MLP replaces its input",
             _without_second_path,
             "The output of attention is added to the path, that of the MLP is not.",
@@ -167,14 +147,6 @@ EXERCISE = Exercise(
             "mlp_norm gives.",
         ),
         Mistake(
-            "a block without norms",
-            lambda x, norm_1, attend, norm_2, mlp: _pre_norm(
-                x, _as_it_is, attend, _as_it_is, mlp
-            ),
-            "Each layer reads a normed vector: attention_norm before attention, "
-            "mlp_norm before the MLP.",
-        ),
-        Mistake(
             "a block whose MLP doesn't see what attention found",
             lambda x, norm_1, attend, norm_2, mlp: (
                 x + attend(norm_1(x)) + mlp(norm_2(x))
@@ -187,17 +159,6 @@ EXERCISE = Exercise(
             _shortened_path,
             "The MLP reads the right thing, but its output is added to the old x: "
             "what attention found is not on the path that leaves the block.",
-        ),
-        Mistake(
-            "a block without attention",
-            lambda x, norm_1, attend, norm_2, mlp: x + mlp(norm_2(x)),
-            "The output of attention is nowhere in the result: was it kept and added?",
-        ),
-        Mistake(
-            "a block whose MLP comes first",
-            _swapped,
-            "First attention carries information between positions, then the MLP "
-            "works with it.",
         ),
     ),
 )

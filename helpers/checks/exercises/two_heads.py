@@ -73,21 +73,6 @@ def _interleaved(vocab_size, context_length):
     ]
 
 
-def _handing_over_positions(vocab_size, context_length):
-    V, P = vocab_size, context_length
-    W_query, W_key, _ = _two_heads(V, P)
-    W_value = torch.zeros(V + P, 2 * V)
-    W_value[V:] = torch.eye(P, V).repeat(1, 2)
-    return W_query, W_key, W_value
-
-
-def _looking_for_words(vocab_size, context_length):
-    V, P = vocab_size, context_length
-    W = torch.zeros(V + P, 2 * V)
-    W[:V] = torch.eye(V).repeat(1, 2)
-    return SHARP * W, W, W
-
-
 def _fitting(vocab_size, context_length):
     C, wide = vocab_size + context_length, 2 * vocab_size
     return f"matrices of the shapes ({C}, 2 D), ({C}, 2 D), ({C}, {wide})"
@@ -181,36 +166,6 @@ EXERCISE = Exercise(
             "hides.",
         ),
         Mistake(
-            "a head 0 that looks two words back",
-            _looking(lambda t: t - 2, _first),
-            "Position t finds position t - 2. A shift by one is enough; it stands in "
-            "the queries or in the keys, not in both.",
-        ),
-        Mistake(
-            "a head 1 that looks at its own word",
-            _looking(_before, _itself),
-            "In head 1 each position finds itself. The query is to be the same at all "
-            "positions: it asks for position 0.",
-        ),
-        Mistake(
-            "two heads that look at the word before",
-            _looking(_before, _before),
-            "Both halves ask for position t - 1. In head 1, all positions ask for "
-            "position 0.",
-        ),
-        Mistake(
-            "two heads that look at the first word",
-            _looking(_first, _first),
-            "Both halves ask for position 0. In head 0, position t asks for position "
-            "t - 1.",
-        ),
-        Mistake(
-            "scores of the wrong sign",
-            _looking(_before, _first, factor=-SHARP),
-            "The right word gets by far the lowest score. The factor is to be "
-            "positive.",
-        ),
-        Mistake(
             "queries that meet no key",
             _exchanged,
             "The weights are even. Either W_query or W_key has only zeros, or the two "
@@ -222,30 +177,6 @@ EXERCISE = Exercise(
             _interleaved,
             "The columns are cut in blocks: the left half is head 0, the right half "
             "is head 1.",
-        ),
-        Mistake(
-            "values that hand over positions",
-            _handing_over_positions,
-            "The weights are right, but W_value reads the columns of the positions. "
-            "Which word it is stands in the first vocab_size columns.",
-        ),
-        Mistake(
-            "values for head 0 alone",
-            _looking(_before, _first, handed=(True, False)),
-            "Head 1 looks at the right word, and hands over zeros. Each head has "
-            "vocab_size columns of W_value.",
-        ),
-        Mistake(
-            "values for head 1 alone",
-            _looking(_before, _first, handed=(False, True)),
-            "Head 0 looks at the right word, and hands over zeros. Each head has "
-            "vocab_size columns of W_value.",
-        ),
-        Mistake(
-            "heads that look for their own word",
-            _looking_for_words,
-            "Queries and keys are made of the words, so each word finds itself. "
-            "Where a word stands is in the last context_length columns.",
         ),
     ),
 )

@@ -137,12 +137,6 @@ EXERCISE = Exercise(
     run=_use_v1_from_v2,
     mistakes=(
         Mistake(
-            "a copy without the transpose",
-            lambda v2: _copied(v2, change=lambda weight, shape: weight),
-            "nn.Linear stores (d_out, d_in), V1 needs (d_in, d_out). Where both widths "
-            "are equal the copy fits, and the numbers are at the wrong places.",
-        ),
-        Mistake(
             "a V1 whose matrices are (d_out, d_in)",
             lambda v2: _replaced(v2, lambda weight: nn.Parameter(weight.clone())),
             "V1 computes x @ W_query, so W_query must be (d_in, d_out): v2's matrices "
@@ -161,22 +155,6 @@ EXERCISE = Exercise(
             ),
             "Your W_query holds the numbers of v2's W_key, and your W_key those of its "
             "W_query. Look at the names on both sides of each line.",
-        ),
-        Mistake(
-            "a copy of W_query into all three matrices",
-            lambda v2: _copied(v2, dict.fromkeys(ROLES, "W_query")),
-            "W_key and W_value have matrices of their own in v2.",
-        ),
-        Mistake(
-            "a copy of W_query alone",
-            lambda v2: _copied(v2, {"W_query": "W_query"}),
-            "W_key and W_value still hold the numbers that V1 drew when it was made.",
-        ),
-        Mistake(
-            "a new V1 without any copy",
-            _new,
-            "All three matrices still hold the numbers that V1 drew when it was made. "
-            "A tensor's .T or .clone() alone changes no layer: copy_ writes into it.",
         ),
         Mistake(
             "a V1 that no training can change",
@@ -200,12 +178,6 @@ EXERCISE = Exercise(
             lambda v2: _replaced(v2, lambda weight: nn.Parameter(weight.T)),
             "The outputs agree, but .T is a view of the same memory: training one "
             "layer changes the other. Clone the tensor, or copy it with copy_.",
-        ),
-        Mistake(
-            "v2 itself, handed back",
-            lambda v2: v2,
-            "The outputs agree because it is the same layer. A SelfAttentionV1 was "
-            "asked for.",
         ),
     ),
 )

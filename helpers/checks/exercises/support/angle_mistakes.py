@@ -41,7 +41,6 @@ def angle_mistakes(letter, made):
         ("pairs that slow down twice as fast", _twice_as_fast, _TWICE),
         ("pairs that speed up", _speeding_up, _UP),
         ("pairs that speed up", _speeding_up_in_double, _UP),
-        ("the slowest pair first", _slowest_first, _SLOWEST),
         ("pairs counted from 1", _from_one, _FROM_ONE),
         ("speeds that end at 1/10000", _to_the_end, _TO_THE_END),
         ("exponents rounded to whole numbers", _whole_exponents, _WHOLE),
@@ -72,10 +71,6 @@ def _speeding_up(pairs, width):
 def _speeding_up_in_double(pairs, width):
     # Angles in the thousands, of which single precision leaves another part.
     return 10_000.0 ** (2 * pairs.double() / width)
-
-
-def _slowest_first(pairs, width):
-    return right(pairs, width).flip(0)
 
 
 def _from_one(pairs, width):
@@ -109,9 +104,6 @@ _TWICE = (
 _UP = (
     "The sign of the exponent is wrong: the later pairs must be slower, and yours are "
     "faster and faster."
-)
-_SLOWEST = (
-    "The pairs have each other's speeds: pair 0 is the fastest, one radian a place."
 )
 _FROM_ONE = (
     "Pair 0 turns by one radian a place, because its exponent is 0. Yours begins with "

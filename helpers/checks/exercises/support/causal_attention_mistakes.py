@@ -67,14 +67,6 @@ class Unscaled(Layer):
         self.scale = 1.0
 
 
-class ScaledByWidth(Layer):
-    """It divides by D."""
-
-    def __init__(self, d_in, d_out, *rest):
-        super().__init__(d_in, d_out, *rest)
-        self.scale = d_out
-
-
 class ScaledByInput(Layer):
     """It divides by the square root of d_in."""
 
@@ -126,20 +118,6 @@ class Biased(Layer):
     always = True
 
 
-class Unbiased(Layer):
-    """It has no bias, asked for or not."""
-
-    always = False
-
-
-class OwnDropout(Layer):
-    """It drops half, whatever it is given."""
-
-    def __init__(self, *sizes):
-        super().__init__(*sizes)
-        self.dropout = nn.Dropout()
-
-
 class Turned(Layer):
     """It keeps with the probability of dropping."""
 
@@ -153,10 +131,3 @@ class OverQueries(Layer):
     def weights(self, scores):
         hidden = self.hidden(scores.shape[-1], scores)
         return (scores / self.scale).masked_fill(hidden, -math.inf).softmax(-2)
-
-
-class HidesItself(Layer):
-    """Its mask hides the diagonal, too."""
-
-    def hidden(self, T, scores):
-        return torch.ones_like(scores).triu().bool()

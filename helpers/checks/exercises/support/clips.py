@@ -2,8 +2,6 @@
 
 import math
 
-import torch
-
 
 def length_of(gradients):
     """The length of all numbers together."""
@@ -58,15 +56,6 @@ def each_to_longest(gradients, longest):
     lengths = [norm(one) or 1.0 for one in gradients]
     return [
         longest / length * one for one, length in zip(gradients, lengths, strict=True)
-    ]
-
-
-def each_row(gradients, longest):
-    """Each row by its own length."""
-    lengths = [one.norm(dim=-1, keepdim=True) for one in gradients]
-    return [
-        torch.where(length > longest, longest / length * one, one)
-        for one, length in zip(gradients, lengths, strict=True)
     ]
 
 

@@ -27,12 +27,6 @@ WHAT_IS_GATHERED = (
         "wrote (N - 1) // N: that is 0. Divide with /.)",
     ),
     *several(
-        "four bytes for each weight gathered",
-        alone_and_with_whole_block(gathered=4.0),
-        "Only the block's weights are gathered, and a weight takes 2 bytes. You count "
-        "4, enough for its gradient as well.",
-    ),
-    *several(
         "an optimizer that is gathered, too",
         [
             *alone_and_with_whole_block(gathered=16.0),
@@ -41,11 +35,6 @@ WHAT_IS_GATHERED = (
         "The optimizer's 12 bytes are among what you count for each gathered "
         "parameter. Its weight alone is gathered: each device updates its own share, "
         "and needs nobody else's optimizer for that.",
-    ),
-    *several(
-        "one byte for each weight gathered",
-        alone_and_with_whole_block(gathered=1.0),
-        "You count one byte for each gathered weight, and each takes 2.",
     ),
     *several(
         "an N-th of the block",
@@ -57,12 +46,6 @@ WHAT_IS_GATHERED = (
         "gathered, from N - 1 others.",
     ),
     *several(
-        "a block for each device",
-        [with_options(missing=lambda N: N - 1), with_options(missing=float)],
-        "Each of the other devices gives only its share of the block, an N-th, and not "
-        "a block of its own.",
-    ),
-    *several(
         "the larger part in place of the sum",
         [
             if_sharded(lambda P, B, N: max(16 * P / N, 2 * B * (N - 1) / N)),
@@ -70,23 +53,6 @@ WHAT_IS_GATHERED = (
         ],
         "A device gathers the block while it goes on holding its share of the model: "
         "add the two up.",
-    ),
-    Mistake(
-        "only what is gathered",
-        if_sharded(lambda P, B, N: 2 * B * (N - 1) / N),
-        "That is what comes on top. The device goes on holding its own share of the "
-        "model meanwhile.",
-    ),
-    *several(
-        "parts that aren't added up",
-        [
-            lambda P, B, N, sharded: (
-                [16 * P / N, 2 * B * (N - 1) / N] if sharded else 16.0 * P
-            ),
-            lambda P, B, N, sharded: [16 * P / N, 2.0 * B] if sharded else 16.0 * P,
-        ],
-        "Sharded, you return two numbers. The device holds both at that moment: "
-        "return their sum.",
     ),
     *several(
         "all weights at once",

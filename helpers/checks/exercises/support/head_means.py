@@ -63,15 +63,6 @@ def _averaged(dim, *, masked):
     return mean_of
 
 
-def _with_zeros(dim):
-    """The head's mean over an axis of (B, T, D), padding counted as zeros."""
-
-    def mean_of(contexts, head, real):
-        return (contexts[:, head] * real[..., None]).mean(dim, keepdim=True)
-
-    return mean_of
-
-
 def _sum_over(count):
     """The sum over the real positions, divided by a function of real."""
     return lambda *run: found(*run).sum(dim=0) / count(run[-1])
@@ -85,17 +76,6 @@ def _mean_of_means(dim):
 def _at_the_end(contexts, head, real):
     lengths = real.sum(dim=1, keepdim=True)
     return mean(contexts, head, torch.arange(real.shape[1]) < lengths)
-
-
-def _of_one_text(text):
-    """The mean over one of the texts."""
-    return lambda contexts, head, real: contexts[text, head][real[text]].mean(dim=0)
-
-
-def _mean_so_far(contexts, head, real):
-    counted = real[..., None].to(contexts.dtype)
-    totals = (contexts[:, head] * counted).cumsum(dim=1)
-    return totals / counted.cumsum(dim=1).clamp(min=1)
 
 
 PADDING = (
@@ -118,12 +98,6 @@ A_POSITION = "The mean of a position knows how far the text has come. "
 
 MEANS = (
     (
-        "the mean of the padding",
-        lambda contexts, head, real: mean(contexts, head, ~real),
-        "real is True where there is a character. You have averaged over the other "
-        "places; without padding there is none, and their mean is nan.",
-    ),
-    (
         "padding counted in the mean",
         _averaged((0, 1), masked=False),
         PADDING + "Average over contexts[:, head][real].",
@@ -140,121 +114,15 @@ MEANS = (
         + AT_ONCE,
     ),
     ("the sum in place of the mean", _sum_over(lambda real: 1), DIVIDE),
-    ("a sum divided by the number of texts", _sum_over(len), DIVIDE),
-    (
-        "a sum divided by the length of a text",
-        _sum_over(lambda real: real.shape[1]),
-        DIVIDE,
-    ),
-    (
-        "a sum divided by all its numbers",
-        lambda *run: found(*run).sum(dim=0) / found(*run).numel(),
-        "Each of the D numbers of the sum has one part from each real position. "
-        + DIVIDE,
-    ),
     ("a mean for each text", _averaged(1, masked=True), A_TEXT + TELLS),
-    (
-        "a mean for each text, padding counted in",
-        _averaged(1, masked=False),
-        PADDING + A_TEXT + "Average over all texts together.",
-    ),
-    (
-        "a mean for each text, padding counted as zeros",
-        _with_zeros(1),
-        A_TEXT + AT_ONCE,
-    ),
     (
         "the mean of the texts' means",
         _mean_of_means(1),
         "A position of a short text would count for more than one of a long text. "
         + AT_ONCE,
     ),
-    (
-        "the mean of the positions' means",
-        _mean_of_means(0),
-        "A position that few texts reach would count for more in each of them. "
-        + AT_ONCE,
-    ),
-    (
-        "the mean of the first text",
-        _of_one_text(0),
-        "The other texts belong to the mean as well. " + AT_ONCE,
-    ),
-    (
-        "the mean of the last text",
-        _of_one_text(-1),
-        "The other texts belong to the mean as well. Does a loop overwrite it? "
-        + AT_ONCE,
-    ),
     ("a mean for each position", _averaged(0, masked=True), A_POSITION + TELLS),
-    (
-        "a mean for each position, padding counted in",
-        _averaged(0, masked=False),
-        PADDING + A_POSITION + "Average over positions, too.",
-    ),
-    (
-        "a mean for each position, padding counted as zeros",
-        _with_zeros(0),
-        A_POSITION + AT_ONCE,
-    ),
-    (
-        "the mean of the text so far",
-        _mean_so_far,
-        "A running mean knows the beginning of its text. " + TELLS,
-    ),
     ("one number for the whole head", lambda *run: found(*run).mean(), FEATURES),
-    (
-        "one number for the whole head, padding counted in",
-        lambda contexts, head, real: contexts[:, head].mean(),
-        FEATURES + " Padding doesn't count.",
-    ),
-    (
-        "one number for all heads",
-        lambda *run: of_all_heads(*run).mean(),
-        FEATURES + " " + ONE_HEAD,
-    ),
-    (
-        "one number for all heads, padding counted in",
-        lambda contexts, head, real: contexts.mean(),
-        FEATURES + " " + ONE_HEAD + " Padding doesn't count.",
-    ),
-    (
-        "a mean over the width",
-        lambda contexts, head, real: contexts[:, head].mean(dim=-1, keepdim=True),
-        FEATURES,
-    ),
-    (
-        "the mean of all heads",
-        lambda *run: of_all_heads(*run).mean(dim=(0, 1)),
-        ONE_HEAD,
-    ),
-    (
-        "the mean of all heads, padding counted in",
-        lambda contexts, head, real: contexts.mean(dim=(0, 1, 2)),
-        ONE_HEAD + " Padding doesn't count.",
-    ),
-    (
-        "the mean of all heads at each position",
-        lambda contexts, head, real: contexts.mean(dim=1),
-        ONE_HEAD + " The mean runs over texts and positions, not over heads.",
-    ),
-    (
-        "zeros",
-        lambda contexts, head, real: contexts.new_zeros(()),
-        "With zeros, what the head adds everywhere goes as well, and the layers behind "
-        "it may miss just that. Put the mean there.",
-    ),
-    (
-        "the mean taken off",
-        lambda *run: run[0][:, run[1]] - mean(*run),
-        "What is left is all that changes from place to place. Keep the mean instead, "
-        "and drop the rest.",
-    ),
-    (
-        "the mean added",
-        lambda *run: run[0][:, run[1]] + mean(*run),
-        "The mean stands in place of what the head found, not beside it.",
-    ),
 )
 MISTAKES = tuple(
     Mistake(name, replacing(mean_of, put), why)

@@ -13,10 +13,6 @@ def _half(log_a, log_b):
     return torch.full_like(log_a, 0.5)
 
 
-def _powers(log_a, log_b):
-    return log_a.exp(), log_b.exp()
-
-
 def _softmax_over_queries(log_a, log_b):
     return log_a.softmax(dim=0), log_b.softmax(dim=0)
 
@@ -76,17 +72,6 @@ WHAT_COUNTS_HOW_MUCH = (
         merged_with(share=lambda a, b: (torch.ones_like(a), torch.ones_like(b))),
         "Each context is an average already. The two need weights that sum to 1.",
     ),
-    Mistake(
-        "contexts times their sums, not divided",
-        merged_with(share=_powers),
-        "Times its sum of powers, each context is a weighted sum again, as it should "
-        "be. At the end the two together have to be divided by both sums.",
-    ),
-    Mistake(
-        "each context times its log",
-        merged_with(share=lambda a, b: (a, b)),
-        "A log is no weight: take e to the power of it first, and the share of both.",
-    ),
     *several(
         "the logs as shares",
         [
@@ -101,11 +86,6 @@ WHAT_COUNTS_HOW_MUCH = (
         merged_with(share=lambda a, b: right_share(b, a)),
         "The half with the larger log must get the larger share. Yours gets the "
         "smaller one.",
-    ),
-    *several(
-        "the half with the larger log alone",
-        [merged_with(share=_winner), merged_with(share=_winner_or_first)],
-        _SMALLER_COUNTS,
     ),
     *several(
         "the larger half's context and log",
@@ -134,11 +114,6 @@ WHAT_COUNTS_HOW_MUCH = (
         "still has to be divided by the sum of the two factors.",
     ),
     Mistake(
-        "the first half alone",
-        lambda context_a, log_a, context_b, log_b: (context_a + 0, log_a + 0),
-        "The second half's keys count as well.",
-    ),
-    Mistake(
         "powers of 2",
         merged_with(share=_share_by_2, together=torch.logaddexp2),
         _BASE,
@@ -160,30 +135,10 @@ WHICH_LOG = (
         "distance.",
     ),
     Mistake(
-        "the mean of the logs",
-        merged_with(together=lambda a, b: (a + b) / 2),
-        "The context is right. The log belongs to the sum of both sums of powers.",
-    ),
-    Mistake(
         "the log of the mean of both sums",
         merged_with(together=lambda a, b: torch.logaddexp(a, b) - math.log(2)),
         "The context is right. The log belongs to the sum of both sums of powers: a "
         "mean is half of it, and its log too small by log 2.",
-    ),
-    Mistake(
-        "a log to the base 2",
-        merged_with(together=torch.logaddexp2),
-        f"The context is right. {_BASE}",
-    ),
-    Mistake(
-        "a sum in place of its logarithm",
-        merged_with(
-            together=lambda a, b: (
-                (a - torch.maximum(a, b)).exp() + (b - torch.maximum(a, b)).exp()
-            )
-        ),
-        "The context is right. For the log, take the logarithm of this sum, and add "
-        "the larger log, which you have subtracted.",
     ),
     Mistake(
         "a log that lacks the largest",

@@ -87,12 +87,6 @@ WHAT_OVERFLOWS = (
         "0. Subtract the larger log of each query first.",
     ),
     Mistake(
-        "powers that overflow in the shares",
-        merged_with(share=_share_of_powers),
-        "The log is right. In the shares, e to the power of 1000 is more than float32 "
-        "holds: subtract the larger log first.",
-    ),
-    Mistake(
         "a log from powers that overflow",
         merged_with(together=_log_of_powers),
         "The context is right. In the log, e to the power of 1000 is more than float32 "

@@ -43,14 +43,6 @@ def _half_an_activation(x, W1_parts, b1_parts, W2_parts, b2):
     return sum((F.gelu(x @ W1) + b1) @ W2 for W1, b1, W2 in parts) + b2
 
 
-def _reversed_rows(x, W1_parts, b1_parts, W2_parts, b2):
-    """Where widths allow it, each meets another one's rows."""
-    others = W2_parts[::-1]
-    if any(a.shape != b.shape for a, b in zip(others, W2_parts, strict=True)):
-        others = W2_parts
-    return spread(x, W1_parts, b1_parts, others, b2)
-
-
 def _summed_features(x, W1_parts, b1_parts, W2_parts, b2):
     """An error where parts aren't equally wide."""
     hidden = sum(F.gelu(x @ W1 + b1) for W1, b1 in zip(W1_parts, b1_parts, strict=True))
@@ -103,11 +95,6 @@ WHAT_A_PROCESS_COMPUTES = (
         "whole. Only what is summed over processes could be shared out.",
     ),
     Mistake(
-        "no activation",
-        _with(act=lambda x: x),
-        "gelu is missing between the two products.",
-    ),
-    Mistake(
         "another activation, ReLU",
         _with(act=F.relu),
         "The task says gelu: F.gelu.",
@@ -137,11 +124,6 @@ WHAT_A_PROCESS_COMPUTES = (
         "an activation in front of the first bias",
         _half_an_activation,
         "b1 is added first, and gelu is applied to the sum.",
-    ),
-    Mistake(
-        "rows of another process",
-        _reversed_rows,
-        "Process n's columns of W1 make the features that meet its own rows of W2.",
     ),
     Mistake(
         "the two matrices exchanged",
@@ -217,15 +199,6 @@ HOW_PARTS_ARE_JOINED = (
         lambda x, *others: x + spread(x, *others),
         "A transformer's block adds x to what its MLP returns. The MLP itself doesn't, "
         "and it is the MLP's output that is asked for.",
-    ),
-    Mistake(
-        "parts side by side",
-        _with(
-            joined=lambda parts: torch.cat(parts, dim=-1),
-            last=lambda b2, number: b2.repeat(number),
-        ),
-        "What each process gets is (T, C) already, a part of a sum. Columns stand side "
-        "by side; rows of the second matrix give sums.",
     ),
     Mistake(
         "parts one above the other",

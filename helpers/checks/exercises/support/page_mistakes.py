@@ -24,21 +24,12 @@ def _mixed(found):
     return found.transpose(0, 1).flatten(0, 1)
 
 
-def _by_features(found):
-    return found.permute(2, 0, 1).reshape(-1, found.shape[-1])
-
-
 def _nonzero(rows):
     return rows[(rows != 0).any(dim=1)]
 
 
 def _by_division(store, pages, length):
     full = length // store.shape[1]
-    return store[pages[:full]].flatten(0, 1)
-
-
-def _rounded_up(store, pages, length):
-    full = -(-length // store.shape[1])
     return store[pages[:full]].flatten(0, 1)
 
 
@@ -101,11 +92,6 @@ WHICH_PAGES = (
         "are mixed up.",
     ),
     Mistake(
-        "the newest page first",
-        _with(order=_backwards),
-        _OLDEST_FIRST,
-    ),
-    Mistake(
         "the last entries of pages in reverse order",
         _with(order=_backwards, cut=_last_rows),
         f"{_OLDEST_FIRST} Leave the list as it is, and cut at the end.",
@@ -136,20 +122,9 @@ WHICH_PAGES = (
         "order.",
     ),
     Mistake(
-        "features laid out as positions",
-        _with(join=_by_features),
-        "Each entry is a row of D numbers that belong together. Flatten the two axes "
-        "in front, and leave the last.",
-    ),
-    Mistake(
         "the newest entry first",
         lambda store, pages, length: read(store, pages, length).flip(0),
         "The oldest entry comes first.",
-    ),
-    Mistake(
-        "entries still in pages",
-        lambda store, pages, length: store[pages],
-        "The result has no axis for pages: (length, D).",
     ),
 )
 
@@ -158,11 +133,6 @@ WHERE_IT_ENDS = (
         "all entries of its pages",
         _with(cut=lambda rows, length: rows),
         _LEFT_BY_ANOTHER,
-    ),
-    Mistake(
-        "whole pages, as many as are begun",
-        _rounded_up,
-        f"{_LEFT_BY_ANOTHER} Cut the entries, and not only the pages.",
     ),
     Mistake(
         "full pages alone",
@@ -208,17 +178,6 @@ WHERE_IT_ENDS = (
         "one entry too few",
         _with(cut=lambda rows, length: rows[: length - 1]),
         "rows[:length] has `length` rows already.",
-    ),
-    Mistake(
-        "one entry too many",
-        _with(cut=lambda rows, length: rows[: length + 1]),
-        "rows[:length] ends with row length - 1, which is the last one read.",
-    ),
-    Mistake(
-        "a cut of every page",
-        lambda store, pages, length: store[pages, :length].flatten(0, 1),
-        "`length` counts positions of the whole text. Put the pages together first, "
-        "and cut then.",
     ),
     Mistake(
         "a cut that counts pages",

@@ -1,7 +1,5 @@
 """Mistakes in counting how long a box of a pipeline waits."""
 
-import math
-
 from helpers.checks.cases import Mistake
 from helpers.checks.exercises.support.several_ways import several
 
@@ -49,17 +47,6 @@ HOW_LONG_IT_WAITS = (
         "by their number.",
     ),
     Mistake(
-        "stretches that are more boxes",
-        _with(turns=lambda boxes, stretches: boxes * stretches - 1.0),
-        "The stretches are in the same boxes. A text passes more often, but each time "
-        "for a shorter turn.",
-    ),
-    Mistake(
-        "stretches that divide the boxes",
-        _with(turns=lambda boxes, stretches: boxes / stretches - 1),
-        "It is the waiting, boxes - 1 turns, that is divided by the stretches.",
-    ),
-    Mistake(
         "waiting that is rounded down",
         _with(turns=lambda boxes, stretches: float((boxes - 1) // stretches)),
         "The task says: don't round. // rounds down.",
@@ -94,43 +81,14 @@ WHICH_SHARE_IT_IS = (
         "That is how many turns a box waits. Which share is it of all turns?",
     ),
     Mistake(
-        "all turns of the step",
-        _with(of=lambda waiting, texts: texts + waiting),
-        "That is how many turns the step takes. Which share of them does a box wait?",
-    ),
-    Mistake(
         "a share in percent",
         _with(of=lambda waiting, texts: 100 * waiting / (texts + waiting)),
         "A share goes from 0 to 1; that is a percentage.",
     ),
     Mistake(
-        "one turn too many in the step",
-        _with(of=lambda waiting, texts: waiting / (texts + waiting + 1)),
-        "With one box there is nothing to wait for, and the step has a turn for each "
-        "text. Each turn of waiting comes on top, and nothing else.",
-    ),
-    Mistake(
-        "one turn too few in the step",
-        _with(of=lambda waiting, texts: waiting / max(texts + waiting - 1, 1)),
-        "The step has a turn for each text, and on top of those the turns of waiting.",
-    ),
-    Mistake(
         "texts that don't count",
         _with(of=lambda waiting, texts: waiting / (waiting + 1)),
         "The more texts, the less the waiting weighs: each takes a turn.",
-    ),
-    Mistake(
-        "a share that is rounded",
-        _with(of=lambda waiting, texts: round(waiting / (texts + waiting), 1)),
-        "The task says: don't round.",
-    ),
-    *several(
-        "a share of whole turns",
-        (
-            _with(of=lambda waiting, texts: float(waiting // (texts + waiting))),
-            _with(turns=lambda boxes, stretches: math.ceil((boxes - 1) / stretches)),
-        ),
-        "Don't round: with stretches, a box may wait for a part of a turn.",
     ),
 )
 

@@ -59,16 +59,6 @@ HOW_MANY_ROUNDS = (
         "gathered again on the way back: two gatherings, and the gradients' third.",
     ),
     Mistake(
-        "gradients that stay where they are",
-        _with(split=2.0, plain=0.0),
-        "Each process has gradients of its own rows. They have to be added up.",
-    ),
-    Mistake(
-        "one gathering and nothing else",
-        _with(split=1.0),
-        "Sharded, weights are gathered twice, and gradients reduced and scattered.",
-    ),
-    Mistake(
         "gradients that are all-reduced, though sharded",
         _with(split=4.0),
         "Each process keeps the sums for its own part alone: that is a "
@@ -85,12 +75,6 @@ HOW_MANY_ROUNDS = (
         _with(split=5.0),
         "Sharded, the three rounds come in place of the all-reduce's two, and not on "
         "top of them.",
-    ),
-    Mistake(
-        "three rounds, sharded or not",
-        _with(plain=3.0),
-        "Where each process has all of the weights, they needn't be gathered. Only the "
-        "gradients are sent, in an all-reduce: two rounds.",
     ),
     Mistake(
         "the two ways exchanged",
@@ -143,11 +127,6 @@ HOW_MUCH_A_ROUND = (
         "each of them sends one piece.",
     ),
     Mistake(
-        "a share of one over N - 1",
-        _with(share=_unless_alone(lambda N: (N - 2) / (N - 1))),
-        "There are N pieces, of which N - 1 are sent.",
-    ),
-    Mistake(
         "a share of N over N + 1",
         _with(share=lambda N: N / (N + 1)),
         "The process that sends is one of the N. So there are N pieces, of which it "
@@ -188,18 +167,6 @@ HOW_THEY_ARE_COUNTED = (
         "a count of numbers",
         lambda numbers, bytes_each, N, sharded: sent(numbers, 1, N, sharded),
         "You counted numbers. Each takes bytes_each bytes.",
-    ),
-    Mistake(
-        "a count of bits",
-        lambda numbers, bytes_each, N, sharded: sent(
-            numbers, 8 * bytes_each, N, sharded
-        ),
-        "bytes_each counts bytes; a byte has 8 bits.",
-    ),
-    Mistake(
-        "whole pieces, rounded down",
-        _by(lambda rounds, P, N: float(rounds * (N - 1) * (P // N))),
-        "Where N doesn't divide the tensor, // loses a part of it. Divide with /.",
     ),
     Mistake(
         "whole pieces, rounded up",

@@ -1,7 +1,5 @@
 """Ways to put a batch's gradient together from those of its parts."""
 
-import itertools
-
 
 def weighted(weigh, divide=lambda counts: 1.0):
     """The parts' gradients, each times a weight, then divided.
@@ -18,11 +16,6 @@ def weighted(weigh, divide=lambda counts: 1.0):
     return gradient
 
 
-def in_shares(weigh):
-    """The mean with other weights."""
-    return weighted(weigh, lambda counts: sum(map(weigh, counts)))
-
-
 def itself(count):
     """The weight of a part."""
     return count
@@ -33,16 +26,6 @@ def only(part, weigh=lambda count: 1.0, divide=lambda counts: 1.0):
 
     def gradient(gradients, counts):
         return weigh(counts[part]) * gradients[part] / divide(counts)
-
-    return gradient
-
-
-def first_with(more):
-    """The right sum and something more of the first part; divided by all."""
-
-    def gradient(gradients, counts):
-        mean = weighted(itself, sum)(gradients, counts)
-        return mean + more(counts[0]) * gradients[0] / sum(counts)
 
     return gradient
 
@@ -70,20 +53,5 @@ def running(step):
         for one, count in zip(gradients[1:], counts[1:], strict=True):
             result = step(result, one, counts[0], count)
         return result
-
-    return gradient
-
-
-def divided_each_time(so_far):
-    """A sum that is divided in the loop, by all characters or by those so far."""
-
-    def gradient(gradients, counts):
-        seen = itertools.accumulate(counts)
-        total = 0.0 * gradients[0]
-        for one, count, behind in zip(gradients, counts, seen, strict=True):
-            total = total + count * one
-            divisor = behind if so_far else sum(counts)
-            total = total / divisor if divisor else total
-        return total
 
     return gradient

@@ -1,0 +1,165 @@
+"""What checks and audit say of answers and layers by others, beside what is expected.
+
+    python -m tools.corpora            # print the differences
+    python -m tools.corpora accept     # take them over
+
+A line of ``expected.jsonl``, which lies beside a corpus, is what a verdict comes to.
+Where a right answer is refused or a wrong one accepted, it has a "why", written by
+hand.
+"""
+
+import argparse
+import contextlib
+import io
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from helpers import checks
+from tests import ROOT, answers, layers
+
+
+def of_answer(answer):
+    """What the check's verdict on an Answer comes to.
+
+    Returns:
+        entry: a dict: whether it is accepted; where it isn't, the verdict's kind, and
+            the known mistake's name, or whether the verdict shows a change that mends
+            the code ("change"), says what the results have in common ("signs"), or
+            nothing.
+    """
+    verdict = checks.EXERCISES[answer.check].examine(answer.solution)
+    if verdict.ok:
+        return {"accepted": True}
+    told = verdict.mistake
+    if told is None:
+        mended = "very result" in "".join(verdict.signs)
+        told = "change" if mended else "signs" if verdict.signs else "nothing"
+    return {"accepted": False, "kind": verdict.kind, "told": told}
+
+
+def of_layer(layer):
+    """What the audit of a Layer comes to: a dict with the lines that fail."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # tensors so small that a second one waits
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            found = layer.audit()
+    finally:
+        torch.set_num_threads(threads)
+    return {"accepted": found.ok, "fails": list(found.failed)}
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Answers or layers, and what is expected of their verdicts.
+
+    Args:
+        name: of its folder in tests.
+        members: each with an id, its str, and ``right``.
+        examine: gives what the verdict on a member comes to.
+    """
+
+    name: str
+    members: list[Any]
+    examine: Callable[[Any], dict[str, Any]]
+
+    @property
+    def path(self):
+        """Where the expectations stand."""
+        return ROOT / "tests" / self.name / "expected.jsonl"
+
+    def expected(self):
+        """A dict of ids and entries."""
+        lines = self.path.read_text(encoding="utf-8").splitlines()
+        return {entry.pop("id"): entry for entry in map(json.loads, lines)}
+
+    def write(self, entries):
+        """Write a dict of ids and entries."""
+        lines = [json.dumps({"id": id_} | entry) for id_, entry in entries.items()]
+        self.path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+    def __str__(self):
+        return self.name
+
+    def differences(self, members, expected):
+        """What the verdicts on some members come to, where that isn't expected.
+
+        Args:
+            members: some of its own.
+            expected: a dict of ids and entries.
+
+        Yields:
+            member, entry: the member, and what its verdict comes to now.
+        """
+        for member in members:
+            entry = self.examine(member)
+            if entry != _without_why(expected.get(str(member), {})):
+                yield member, entry
+
+
+ANSWERS = Corpus("answers", answers.ANSWERS, of_answer)
+LAYERS = Corpus("layers", layers.LAYERS, of_layer)
+CORPORA = [ANSWERS, LAYERS]
+
+
+def _without_why(entry):
+    return {key: value for key, value in entry.items() if key != "why"}
+
+
+def told(member, before, now):
+    """A difference as lines of a diff."""
+    lines = [f"  {member}: {member.says}"]
+    lines += [f"  - {json.dumps(before)}"] if before else []
+    return "\n".join([*lines, f"  + {json.dumps(now)}"])
+
+
+def unexplained(corpus, expected):
+    """The ids of what is refused though right or accepted though wrong, and no why."""
+    return [
+        str(member)
+        for member in corpus.members
+        if expected[str(member)]["accepted"] != member.right
+        and not expected[str(member)].get("why")
+    ]
+
+
+def compare(accept):
+    """Print what differs; with ``accept``, take it over.
+
+    Raises:
+        SystemExit: verdicts differ, and aren't taken over.
+    """
+    count = 0
+    for corpus in CORPORA:
+        expected = corpus.expected() if corpus.path.exists() else {}
+        now = {str(one): expected.get(str(one), {}) for one in corpus.members}
+        for member, entry in corpus.differences(corpus.members, expected):
+            count += 1
+            before = now[str(member)]
+            print(told(member, before, entry), flush=True)
+            if "why" in before and entry["accepted"] != member.right:
+                entry |= {"why": before["why"]}
+            now[str(member)] = entry
+        if accept:
+            corpus.write(now)
+            for id_ in unexplained(corpus, now):
+                print(f"write a why for {id_} into {corpus.path}")
+    if count and not accept:
+        differ = "1 verdict differs" if count == 1 else f"{count} verdicts differ"
+        sys.exit(f"{differ}; python -m tools.corpora accept takes them over")
+
+
+def main():
+    """Compare, or accept."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("what", nargs="?", choices=["show", "accept"], default="show")
+    compare(parser.parse_args().what == "accept")
+
+
+if __name__ == "__main__":
+    main()
