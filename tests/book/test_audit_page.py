@@ -21,9 +21,8 @@ from tests.book.test_bug_museum import (
     label,
 )
 from tests.book.test_notebooks import CHAPTERS, READING
-from tests.layers import HANDS, RIGHT_YET_FAILING, WRONG_YET_PASSING
-from tests.layers import LAYERS as THEIRS
-from tools import notebooks
+from tests.layers import HANDS
+from tools import corpora, notebooks
 
 CELLS = {cell.id: cell for cell in notebooks.read(CHAPTERS / "audit.ipynb").cells}
 PROSE = {
@@ -189,10 +188,14 @@ def test_the_authors_layers_are_counted_as_recorded():
     rows = re.findall(r"^\| \w+ \| (.*) \| (.*) \|$", PROSE["tried"], re.M)[1:]
     counts = [[f"{n} of {of}" for n, of in both] for both in HANDS.values()]
     assert [list(row) for row in rows] == counts
-    right = sum(layer.right for layer in THEIRS)
-    wrong = len(THEIRS) - right
-    passing, failing = right - len(RIGHT_YET_FAILING), wrong - len(WRONG_YET_PASSING)
-    today = f"passes {passing} of {right} of their right layers and fails "
+    expected, members = corpora.LAYERS.expected(), corpora.LAYERS.members
+    passed = {
+        kind: [expected[str(one)]["accepted"] for one in members if one.right is kind]
+        for kind in (True, False)
+    }
+    right, wrong = len(passed[True]), len(passed[False])
+    today = f"passes {sum(passed[True])} of {right} of their right layers and fails "
+    failing = wrong - sum(passed[False])
     assert f"{today}{failing} of {wrong} of the wrong ones" in PROSE["tried"]
 
 

@@ -62,22 +62,10 @@ def bias_open(num_heads, T):
     return -slopes.view(-1, 1, 1) * distances
 
 
-def bias_with_zeros(num_heads, T):
-    slopes = 2.0 ** (-8 * torch.arange(1, num_heads + 1) / num_heads)
-    distances = torch.arange(T)[:, None] - torch.arange(T)
-    return (-slopes.view(-1, 1, 1) * distances).tril()
-
-
 def bias_of_the_key_alone(num_heads, T):
     slopes = 2.0 ** (-8 * torch.arange(1, num_heads + 1) / num_heads)
     bias = slopes.view(-1, 1, 1) * torch.arange(T).view(1, 1, T).expand(1, T, T)
     return bias.masked_fill(torch.ones(T, T).triu(1).bool(), -math.inf)
-
-
-def bias_that_may_look_ahead(num_heads, T):
-    slopes = 2.0 ** (-8 * torch.arange(1, num_heads + 1) / num_heads)
-    distances = torch.arange(T)[:, None] - torch.arange(T)
-    return -slopes.view(-1, 1, 1) * distances
 
 
 def bias_heads_last(num_heads, T):
@@ -95,8 +83,6 @@ WRONG = [
     (bias_upwards, "a bias that rewards distance"),
     (bias_by_halving, "the slopes of eight heads"),
     (bias_open, "a bias that doesn't hide the future"),
-    (bias_with_zeros, "zeros for the future"),
     (bias_of_the_key_alone, "a bias that counts from the first word"),
-    (bias_that_may_look_ahead, "a bias that rewards the future"),
     (bias_heads_last, "the heads on the last axis"),
 ]

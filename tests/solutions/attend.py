@@ -34,20 +34,10 @@ def attend_columns_sum_to_one(queries, keys, values):
     return weights @ values, weights
 
 
-def attend_without_softmax(queries, keys, values):
-    weights = torch.matmul(queries, keys.transpose(0, 1))
-    return torch.matmul(weights, values), weights
-
-
 def attend_with_scores(queries, keys, values):
     scores = queries @ keys.T
     weights = scores.softmax(-1)
     return scores @ values, weights
-
-
-def attend_untransposed(queries, keys, values):
-    weights = (queries @ keys).softmax(dim=-1)
-    return weights @ values, weights
 
 
 def attend_to_keys(queries, keys, values):
@@ -55,29 +45,8 @@ def attend_to_keys(queries, keys, values):
     return weights @ keys, weights
 
 
-def attend_from_keys(queries, keys, values):
-    weights = (keys @ queries.T).softmax(dim=-1)
-    return weights @ values, weights
-
-
-def attend_with_transposed_weights(queries, keys, values):
-    weights = (queries @ keys.T).softmax(dim=-1)
-    return weights.T @ values, weights
-
-
 def attend_scaled(queries, keys, values):
     weights = (queries @ keys.T / math.sqrt(keys.shape[-1])).softmax(dim=-1)
-    return weights @ values, weights
-
-
-def attend_then_mean(queries, keys, values):
-    weights = (queries @ keys.T).softmax(dim=-1)
-    return torch.mean(weights @ values, dim=0), weights
-
-
-def attend_overflowing(queries, keys, values):
-    powers = torch.exp(queries @ keys.T)
-    weights = powers / powers.sum(-1, keepdim=True)
     return weights @ values, weights
 
 
@@ -99,18 +68,9 @@ RIGHT = [
 ]
 WRONG = [
     (attend_columns_sum_to_one, "softmax over the queries"),
-    (attend_without_softmax, "scores in place of weights"),
     (attend_with_scores, "a context made with scores, beside the right weights"),
-    (attend_untransposed, "keys that are not transposed"),
     (attend_to_keys, "an average of the keys"),
-    (attend_from_keys, "queries and keys exchanged"),
-    (
-        attend_with_transposed_weights,
-        "a context that uses the columns of the weights",
-    ),
     (attend_scaled, "attention with scaled scores"),
-    (attend_then_mean, "one context for all queries"),
-    (attend_overflowing, "softmax without subtracting the maximum"),
     (attend_weights_first, "attention with its two results exchanged"),
     (attend_evenly, None),
 ]

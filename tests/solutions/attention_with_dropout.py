@@ -53,34 +53,12 @@ def attend_unscaled(queries, keys, values, keep, p):
     return weights @ values, weights
 
 
-def attend_renormalised(queries, keys, values, keep, p):
-    weights = causal_weights(queries, keys) * keep / (1 - p)
-    weights = weights / weights.sum(dim=-1, keepdim=True)
-    return weights @ values, weights
-
-
-def attend_with_two_masks(queries, keys, values, keep, p):
-    T, D = queries.shape[-2:]
-    allowed = torch.ones(T, T).tril().bool() & keep
-    scores = queries @ keys.mT / D**0.5
-    weights = torch.where(allowed, scores, torch.tensor(-torch.inf)).softmax(-1)
-    return weights @ values, weights
-
-
 def attend_with_dropped_scores(queries, keys, values, keep, p):
     T, D = queries.shape[-2:]
     scores = queries @ keys.mT / D**0.5
     scores = scores * keep / (1 - p)
     scores = scores.masked_fill(torch.ones(T, T).triu(1).bool(), -torch.inf)
     weights = scores.softmax(-1)
-    return weights @ values, weights
-
-
-def attend_with_dropped_masked_scores(queries, keys, values, keep, p):
-    T, D = queries.shape[-2:]
-    scores = queries @ keys.mT / D**0.5
-    scores = scores.masked_fill(torch.ones(T, T).triu(1).bool(), -torch.inf)
-    weights = (scores * keep / (1 - p)).softmax(-1)
     return weights @ values, weights
 
 
@@ -107,18 +85,6 @@ def attend_over_p(queries, keys, values, keep, p):
     return weights @ values, weights
 
 
-def attend_to_the_future(queries, keys, values, keep, p):
-    scores = queries @ keys.mT / queries.shape[-1] ** 0.5
-    weights = scores.softmax(-1) * keep / (1 - p)
-    return weights @ values, weights
-
-
-def attend_without_scale(queries, keys, values, keep, p):
-    weights = causal_weights(queries * queries.shape[-1] ** 0.5, keys)
-    weights = weights * keep / (1 - p)
-    return weights @ values, weights
-
-
 def attend_scaling_the_context_alone(queries, keys, values, keep, p):
     weights = causal_weights(queries, keys) * keep
     return weights @ values / (1 - p), weights
@@ -136,20 +102,8 @@ WRONG = [
         "attention that doesn't divide the kept weights by 1 - p",
     ),
     (
-        attend_renormalised,
-        "attention that divides the kept weights by their sum",
-    ),
-    (
-        attend_with_two_masks,
-        "attention that hides dropped keys by minus infinity before softmax",
-    ),
-    (
         attend_with_dropped_scores,
         "attention that drops scores before the causal mask and softmax",
-    ),
-    (
-        attend_with_dropped_masked_scores,
-        "attention that drops scores between the causal mask and softmax",
     ),
     (attend_inverted, "attention that drops what keep should keep"),
     (
@@ -161,7 +115,5 @@ WRONG = [
         "attention that returns the weights before dropout",
     ),
     (attend_over_p, "attention that divides the kept weights by p"),
-    (attend_to_the_future, "attention without a causal mask"),
-    (attend_without_scale, "attention without the division of the scores"),
     (attend_scaling_the_context_alone, None),
 ]

@@ -55,20 +55,12 @@ def biases_everywhere(d_model, num_heads):
     return number + 4 * d_model
 
 
-def without_norms(d_model, num_heads):
-    return part_by_part(d_model, num_heads) - 4 * d_model
-
-
 def norms_of_one_vector(d_model, num_heads):
     return 12 * d_model**2 + 6 * d_model + 2 * d_model
 
 
 def mlp_without_biases(d_model, num_heads):
     return 4 * d_model**2 + d_model + 2 * 4 * d_model**2 + 4 * d_model
-
-
-def no_biases(d_model, num_heads):
-    return 12 * d_model**2 + 2 * 2 * d_model
 
 
 def matrices_alone(d_model, num_heads):
@@ -96,10 +88,8 @@ WRONG = [
     (without_out_proj, "a block without the output projection"),
     (out_proj_without_bias, "a block whose output projection has no bias"),
     (biases_everywhere, "a block whose queries, keys and values have biases"),
-    (without_norms, "a block without norms"),
     (norms_of_one_vector, "a block with half of its norms"),
     (mlp_without_biases, "a block whose MLP has no biases"),
-    (no_biases, "a block whose linear layers have no biases"),
     (matrices_alone, "a block of matrices alone"),
     (narrow_mlp, "a block whose MLP is one layer"),
     (with_a_point, None),

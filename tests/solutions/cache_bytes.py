@@ -51,14 +51,6 @@ def numbers_only(tokens, layers, heads, kv_heads, d_model, bytes_each):
     return 2 * tokens * layers * kv_heads * (d_model // heads)
 
 
-def in_bits(tokens, layers, heads, kv_heads, d_model, bytes_each):
-    return 16 * tokens * layers * kv_heads * (d_model // heads) * bytes_each
-
-
-def for_one_token(tokens, layers, heads, kv_heads, d_model, bytes_each):
-    return 2 * layers * kv_heads * (d_model // heads) * bytes_each
-
-
 RIGHT = [one_product, step_by_step, by_sum, by_prod]
 WRONG = [
     (as_a_float, "a width that is divided with /"),
@@ -67,6 +59,4 @@ WRONG = [
     (too_wide, "the model's width for each head"),
     (single_layer, "one layer"),
     (numbers_only, "a count of numbers"),
-    (in_bits, "a count of bits"),
-    (for_one_token, "one token"),
 ]

@@ -67,21 +67,10 @@ class LooksAtItsNumbers(ByBuffer):
         return contexts
 
 
-class NeverBiased(ByBuffer):
-    def __init__(self, d_in, d_out, context_length, dropout, qkv_bias=False):
-        super().__init__(d_in, d_out, context_length, dropout)
-
-
 class BiasedOnce(ByBuffer):
     def __init__(self, d_in, d_out, context_length, dropout, qkv_bias=False):
         super().__init__(d_in, d_out, context_length, dropout)
         self.W_query = nn.Linear(d_in, d_out, bias=qkv_bias)
-
-
-class DropsHalf(ByBuffer):
-    def __init__(self, *sizes):
-        super().__init__(*sizes)
-        self.dropout = nn.Dropout()
 
 
 class KeepsWithDropout(ByBuffer):
@@ -104,14 +93,6 @@ class NotCut(ByBuffer):
         return self.dropout(scores.softmax(-1)) @ self.W_value(x)
 
 
-class Forgetful(ByBuffer):
-    def forward(self, x):
-        T = x.shape[1]
-        scores = self.W_query(x) @ self.W_key(x).transpose(1, 2) / self.d_out**0.5
-        scores.masked_fill(self.mask[:T, :T] == 0, -torch.inf)
-        return self.dropout(scores.softmax(-1)) @ self.W_value(x)
-
-
 class MaskOnTheCPU(Projections):
     def forward(self, x):
         T = x.shape[1]
@@ -129,16 +110,6 @@ class Unscaled(ByPyTorch):
         return F.scaled_dot_product_attention(
             queries, keys, values, is_causal=True, dropout_p=p
         )
-
-
-class ScaledByD(ByEinsum):
-    def forward(self, x):
-        queries, keys = self.W_query(x) / self.d_out, self.W_key(x)
-        scores = torch.einsum("btd,bsd->bts", queries, keys)
-        places = torch.arange(x.shape[1], device=x.device)
-        scores = torch.where(places[:, None] >= places, scores, -torch.inf)
-        weights = F.dropout(scores.softmax(-1), self.p, self.training)
-        return weights @ self.W_value(x)
 
 
 class ScaledByInputs(ByBuffer):
@@ -202,10 +173,8 @@ class OtherNames(nn.Module):
 RIGHT = [ByBuffer, ByPyTorch, ByEinsum, InDouble, LooksAtItsNumbers]
 WRONG = [
     (NotCut, "a layer whose mask is not cut to the number of tokens"),
-    (Forgetful, "a layer without a mask"),
     (MaskOnTheCPU, "a layer that leaves a tensor, such as its mask, on the CPU"),
     (Unscaled, "a layer without scaling"),
-    (ScaledByD, "a layer that divides by D instead of its square root"),
     (ScaledByInputs, "a layer that divides by the square root of d_in"),
     (Zeroed, "a layer that zeroes the weights after softmax"),
     (NeverDrops, "a layer without dropout"),
@@ -218,9 +187,7 @@ WRONG = [
         DropsContexts,
         "a layer that drops single features, of the values or of the context",
     ),
-    (DropsHalf, "a layer whose dropout is not the one that it is given"),
     (KeepsWithDropout, "a layer whose dropout is the probability of keeping"),
-    (NeverBiased, "a layer that never has a bias"),
     (BiasedOnce, None),
     (DropsScores, "a layer that drops scores before softmax"),
     (WithBiases, "a layer with biases"),

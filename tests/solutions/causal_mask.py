@@ -51,19 +51,6 @@ def causal_integers(T):
     return torch.tril(torch.ones(T, T, dtype=torch.long))
 
 
-def causal_additive(T):
-    mask = torch.zeros(T, T)
-    for t in range(T):
-        mask[t, t + 1 :] = float("-inf")
-    return mask
-
-
-def causal_result_dropped(T):
-    mask = torch.ones(T, T, dtype=torch.bool)
-    mask.tril()
-    return mask
-
-
 def causal_as_float(T):
     return torch.tril(torch.ones(T, T))
 
@@ -82,6 +69,4 @@ WRONG = [
     (causal_off_by_one, "a mask that opens one key of the future"),
     (causal_as_float, "a mask of numbers"),
     (causal_integers, None),
-    (causal_additive, "a mask to be added to the scores"),
-    (causal_result_dropped, "a mask that hides nothing"),
 ]

@@ -38,17 +38,6 @@ def weights_in_place_on_a_copy(scores):
     return scores.softmax(-1)
 
 
-def weights_result_dropped(scores):
-    T = scores.shape[-1]
-    scores.masked_fill(torch.triu(torch.ones(T, T), 1).bool(), -torch.inf)
-    return torch.softmax(scores, dim=-1)
-
-
-def weights_inverted(scores):
-    T = scores.shape[-1]
-    return scores.masked_fill(torch.ones(T, T).tril() == 1, -torch.inf).softmax(-1)
-
-
 def weights_zeroed(scores):
     return torch.tril(torch.softmax(scores, dim=-1))
 
@@ -58,23 +47,8 @@ def weights_renormalised(scores):
     return weights / weights.sum(dim=-1, keepdim=True)
 
 
-def weights_with_a_mask_of_scores(scores):
-    return scores.masked_fill(torch.triu(scores, 1).bool(), -torch.inf).softmax(-1)
-
-
 def weights_of_zeroed_scores(scores):
     return F.softmax(torch.tril(scores), dim=-1)
-
-
-def weights_without_the_diagonal(scores):
-    T = scores.shape[-1]
-    return scores.masked_fill(torch.ones(T, T).triu().bool(), -torch.inf).softmax(-1)
-
-
-def weights_over_the_queries(scores):
-    T = scores.shape[-1]
-    future = torch.ones(T, T).triu(1).bool()
-    return torch.softmax(scores.masked_fill(future, -torch.inf), dim=-2)
 
 
 def weights_one_too_many(scores):
@@ -82,21 +56,9 @@ def weights_one_too_many(scores):
     return scores.masked_fill(torch.ones(T, T).triu(2).bool(), -torch.inf).softmax(-1)
 
 
-def weights_scaled_again(scores):
-    T = scores.shape[-1]
-    future = torch.ones(T, T).triu(1).bool()
-    return (scores / 2**0.5).masked_fill(future, -torch.inf).softmax(-1)
-
-
 def weights_with_a_finite_mask(scores):
     T = scores.shape[-1]
     return scores.masked_fill(torch.ones(T, T).triu(1).bool(), -10.0).softmax(-1)
-
-
-def weights_with_one_maximum(scores):
-    scores = scores.masked_fill(torch.ones_like(scores).triu(1) == 1, -torch.inf)
-    powers = torch.exp(scores - scores.max())
-    return powers / powers.sum(dim=-1, keepdim=True)
 
 
 def weights_times_infinity(scores):
@@ -112,23 +74,13 @@ RIGHT = [
     weights_in_place_on_a_copy,
 ]
 WRONG = [
-    (weights_result_dropped, "softmax without a mask"),
-    (weights_inverted, "the mask with its meaning inverted"),
     (weights_zeroed, "weights zeroed after softmax, not divided by their sum"),
     (
         weights_renormalised,
         "weights zeroed after softmax, then divided by their sum",
     ),
-    (
-        weights_with_a_mask_of_scores,
-        "a mask made of the scores, triu(scores).bool()",
-    ),
     (weights_of_zeroed_scores, "scores set to 0 above the diagonal"),
-    (weights_without_the_diagonal, "a mask that hides each token from itself"),
-    (weights_over_the_queries, "softmax over the queries"),
     (weights_one_too_many, "a mask that opens one key of the future"),
-    (weights_scaled_again, "scores that are scaled a second time"),
-    (weights_with_one_maximum, "softmax with one maximum for all rows"),
     (weights_times_infinity, "minus infinity times 0"),
     (weights_with_a_finite_mask, None),
 ]

@@ -53,37 +53,6 @@ def no_loops_but_matrices(inputs):
     return [weights.to(inputs.dtype) @ inputs, weights]
 
 
-def loops_own_word(inputs):
-    T = len(inputs)
-    weights = score_table(inputs).softmax(-1)
-    context = torch.zeros_like(inputs)
-    for i in range(T):
-        for j in range(T):
-            context[i] += weights[i, j] * inputs[i]
-    return context, weights
-
-
-def loops_overwriting(inputs):
-    T = len(inputs)
-    weights = score_table(inputs).softmax(-1)
-    context = torch.zeros_like(inputs)
-    for i in range(T):
-        for j in range(T):
-            context[i] = weights[i, j] * inputs[j]
-    return context, weights
-
-
-def loops_with_a_stale_total(inputs):
-    weights = score_table(inputs).softmax(-1)
-    contexts = []
-    total = torch.zeros(inputs.shape[1])
-    for row in weights:
-        for weight, word in zip(row, inputs, strict=True):
-            total = total + weight * word
-        contexts.append(total)
-    return torch.stack(contexts), weights
-
-
 def loops_over_columns(inputs):
     T = len(inputs)
     weights = score_table(inputs).softmax(-1)
@@ -99,24 +68,9 @@ def loops_with_softmax_of_columns(inputs):
     return weights @ inputs, weights
 
 
-def loops_without_softmax(inputs):
-    scores = score_table(inputs)
-    context = torch.zeros_like(inputs)
-    for i, row in enumerate(scores):
-        for weight, word in zip(row, inputs, strict=True):
-            context[i] += weight * word
-    return context, scores
-
-
 def loops_with_quotients(inputs):
     scores = score_table(inputs)
     weights = torch.stack([row / row.sum() for row in scores])
-    return weights @ inputs, weights
-
-
-def loops_with_one_softmax(inputs):
-    powers = torch.exp(score_table(inputs) - score_table(inputs).max())
-    weights = powers / powers.sum()
     return weights @ inputs, weights
 
 
@@ -159,17 +113,9 @@ RIGHT = [
     no_loops_but_matrices,
 ]
 WRONG = [
-    (loops_own_word, "a context made of inputs[i] in place of inputs[j]"),
-    (loops_overwriting, "a context with = in place of +="),
-    (
-        loops_with_a_stale_total,
-        "a running sum that is not set back to zero",
-    ),
     (loops_over_columns, "a context that uses column i of the weights"),
     (loops_with_softmax_of_columns, "softmax over the columns"),
-    (loops_without_softmax, "scores in place of weights"),
     (loops_with_quotients, "scores divided by their sum"),
-    (loops_with_one_softmax, "one softmax over the whole table"),
     (loops_that_overflow, "softmax without subtracting the maximum"),
     (loops_with_one_maximum, "softmax with one maximum for all rows"),
     (loops_scaled, "attention with scaled scores"),

@@ -52,10 +52,6 @@ def count_with_all_biases(d_in, d_out, num_heads, qkv_bias):
     return 3 * (d_in + 1) * d_out + (d_out + 1) * d_out
 
 
-def count_without_biases(d_in, d_out, num_heads, qkv_bias):
-    return 3 * d_in * d_out + d_out * d_out + d_out
-
-
 def count_with_wide_biases(d_in, d_out, num_heads, qkv_bias):
     qkv = 3 * d_in * d_out + (3 * d_in if qkv_bias else 0)
     return qkv + d_out**2 + d_out
@@ -83,11 +79,6 @@ def count_with_out_proj_of_one_head(d_in, d_out, num_heads, qkv_bias):
     return qkv + D * d_out + d_out
 
 
-def count_of_one_matrix(d_in, d_out, num_heads, qkv_bias):
-    total = d_in * d_out + d_out * d_out + d_out
-    return total + d_out if qkv_bias else total
-
-
 def count_as_a_float(d_in, d_out, num_heads, qkv_bias):
     D = d_out / num_heads
     return num_heads * 3 * (d_in + qkv_bias) * D + d_out**2 + d_out
@@ -107,7 +98,6 @@ WRONG = [
         "a count in which qkv_bias gives out_proj its bias",
     ),
     (count_with_all_biases, "a count with biases in any case"),
-    (count_without_biases, "a count without the biases of qkv_bias"),
     (count_with_wide_biases, "a count with biases as wide as the input"),
     (
         count_for_each_head,
@@ -122,6 +112,5 @@ WRONG = [
         count_with_out_proj_of_one_head,
         "a count in which out_proj reads one head",
     ),
-    (count_of_one_matrix, "a count with one matrix in place of three"),
     (count_as_a_float, None),
 ]

@@ -57,24 +57,8 @@ def from_parts(queries, keys, values, divisor=None, dim=-1):
     return weights @ values, weights
 
 
-def cross_with_keys_of_x(x, memory, W_query, W_key, W_value):
-    return from_parts(x @ W_query, x @ W_key, memory @ W_value)
-
-
-def cross_with_values_of_x(x, memory, W_query, W_key, W_value):
-    return from_parts(x @ W_query, memory @ W_key, x @ W_value)
-
-
 def cross_within_x(x, memory, W_query, W_key, W_value):
     return from_parts(x @ W_query, x @ W_key, x @ W_value)
-
-
-def cross_within_the_memory(x, memory, W_query, W_key, W_value):
-    return from_parts(memory @ W_query, memory @ W_key, memory @ W_value)
-
-
-def cross_with_exchanged_roles(x, memory, W_query, W_key, W_value):
-    return from_parts(memory @ W_query, x @ W_key, x @ W_value)
 
 
 def cross_with_columns_of_one(x, memory, W_query, W_key, W_value):
@@ -96,21 +80,12 @@ def cross_scaled_by_askers(x, memory, W_query, W_key, W_value):
     return from_parts(x @ W_query, memory @ W_key, memory @ W_value, root)
 
 
-def cross_scaled_by_answers(x, memory, W_query, W_key, W_value):
-    root = memory.size(2) ** 0.5
-    return from_parts(x @ W_query, memory @ W_key, memory @ W_value, root)
-
-
 def cross_with_a_causal_mask(x, memory, W_query, W_key, W_value):
     keys = memory @ W_key
     scores = x @ W_query @ keys.mT / math.sqrt(keys.shape[-1])
     future = torch.ones_like(scores).triu(1).bool()
     weights = scores.masked_fill(future, -torch.inf).softmax(-1)
     return weights @ (memory @ W_value), weights
-
-
-def cross_without_values(x, memory, W_query, W_key, W_value):
-    return from_parts(x @ W_query, memory @ W_key, memory)
 
 
 def cross_with_results_exchanged(x, memory, W_query, W_key, W_value):
@@ -126,14 +101,7 @@ RIGHT = [
     cross_in_double,
 ]
 WRONG = [
-    (cross_with_keys_of_x, "keys made from x"),
-    (cross_with_values_of_x, "values made from x"),
     (cross_within_x, "self-attention of x"),
-    (cross_within_the_memory, "self-attention of the memory"),
-    (
-        cross_with_exchanged_roles,
-        "x and the memory with their roles exchanged",
-    ),
     (cross_with_columns_of_one, "softmax over the queries"),
     (cross_unscaled, "attention without scaling"),
     (cross_scaled_by_d, "scores divided by D instead of its square root"),
@@ -141,11 +109,6 @@ WRONG = [
         cross_scaled_by_askers,
         "scores divided by the square root of d_query",
     ),
-    (
-        cross_scaled_by_answers,
-        "scores divided by the square root of d_memory",
-    ),
     (cross_with_a_causal_mask, "cross-attention with a causal mask"),
-    (cross_without_values, "memory rows averaged without W_value"),
     (cross_with_results_exchanged, None),
 ]

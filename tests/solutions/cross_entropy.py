@@ -87,23 +87,9 @@ def loss_of_a_table(logits, targets):
     return -(one_hot * logits.log_softmax(-1)).mean()
 
 
-def loss_summed(logits, targets):
-    return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), reduction="sum")
-
-
-def loss_summed_after_softmax(logits, targets):
-    probabilities = logits.softmax(-1).gather(-1, targets[..., None])
-    return -probabilities.log().sum()
-
-
 def loss_of_texts(logits, targets):
     logs = logits.log_softmax(-1).gather(-1, targets[..., None]).squeeze(-1)
     return -logs.sum(dim=1).mean()
-
-
-def loss_in_bits(logits, targets):
-    probabilities = logits.softmax(-1).gather(-1, targets[..., None])
-    return -torch.log2(probabilities).mean()
 
 
 def loss_positive(logits, targets):
@@ -113,23 +99,6 @@ def loss_positive(logits, targets):
 def loss_over_positions(logits, targets):
     logs = F.log_softmax(logits, dim=1)
     return -logs.gather(-1, targets[..., None]).mean()
-
-
-def loss_without_log(logits, targets):
-    return F.nll_loss(logits.softmax(-1).flatten(0, 1), targets.flatten())
-
-
-def loss_of_logits(logits, targets):
-    return F.nll_loss(logits.flatten(0, 1), targets.flatten())
-
-
-def loss_squared(logits, targets):
-    one_hot = F.one_hot(targets, logits.shape[-1]).float()
-    return F.mse_loss(logits.softmax(-1), one_hot)
-
-
-def loss_shifted_again(logits, targets):
-    return F.cross_entropy(logits[:, :-1].flatten(0, 1), targets[:, 1:].flatten())
 
 
 def loss_of_the_mean(logits, targets):
@@ -153,15 +122,8 @@ WRONG = [
     (loss_less_the_mean, None),
     (loss_with_a_ceiling, "a probability that a small number keeps from 0"),
     (loss_of_a_table, "the mean over all entries of a one-hot table"),
-    (loss_summed, "the sum over all positions"),
-    (loss_summed_after_softmax, "the sum over all positions"),
     (loss_of_texts, "the sum over a text, averaged over the batch"),
-    (loss_in_bits, "a loss in bits"),
     (loss_positive, "a loss with the wrong sign"),
     (loss_over_positions, "softmax over the positions"),
-    (loss_without_log, "minus the probability, without a logarithm"),
-    (loss_of_logits, "logits that were not normalised"),
-    (loss_squared, "a squared error"),
-    (loss_shifted_again, "targets moved on a second time"),
     (loss_of_the_mean, None),
 ]

@@ -43,10 +43,6 @@ def one_hot_of(logits, targets):
     return F.one_hot(targets, logits.shape[-1]).float()
 
 
-def loss_back_softmax_alone(logits, targets):
-    return logits.softmax(-1) / targets.numel()
-
-
 def loss_back_turned(logits, targets):
     return (one_hot_of(logits, targets) - logits.softmax(-1)) / targets.numel()
 
@@ -69,21 +65,6 @@ def loss_back_by_everything(logits, targets):
     return difference / logits.numel()
 
 
-def loss_back_by_characters(logits, targets):
-    difference = logits.softmax(-1) - one_hot_of(logits, targets)
-    return difference / logits.size(-1)
-
-
-def loss_back_of_the_guess(logits, targets):
-    guess = logits.max(dim=-1).indices
-    return (logits.softmax(-1) - one_hot_of(logits, guess)) / targets.numel()
-
-
-def loss_back_over_positions(logits, targets):
-    probabilities = torch.softmax(logits, dim=-2)
-    return (probabilities - one_hot_of(logits, targets)) / targets.numel()
-
-
 def loss_back_overflowing(logits, targets):
     exponentials = torch.exp(logits)
     probabilities = exponentials / exponentials.sum(dim=-1, keepdim=True)
@@ -94,15 +75,6 @@ def loss_back_one_maximum(logits, targets):
     exponentials = torch.exp(logits - torch.amax(logits))
     probabilities = exponentials / exponentials.sum(dim=-1, keepdim=True)
     return (probabilities - one_hot_of(logits, targets)) / targets.numel()
-
-
-def loss_back_of_logits(logits, targets):
-    return (logits - one_hot_of(logits, targets)) / targets.numel()
-
-
-def loss_back_of_logarithms(logits, targets):
-    logs = torch.log_softmax(logits, dim=-1)
-    return (logs - one_hot_of(logits, targets)) / targets.numel()
 
 
 def loss_back_all_columns(logits, targets):
@@ -129,19 +101,13 @@ RIGHT = [
     loss_back_by_pytorch,
 ]
 WRONG = [
-    (loss_back_softmax_alone, "softmax alone"),
     (loss_back_turned, "the gradient with its sign turned"),
     (loss_back_summed, "the gradient of the sum of all losses"),
     (loss_back_by_batch, "a division by the first axis alone"),
     (loss_back_by_length, "a division by T alone"),
     (loss_back_by_everything, "a division by the number of logits"),
-    (loss_back_by_characters, "a division by vocab_size"),
-    (loss_back_of_the_guess, "the best guess in place of the target"),
-    (loss_back_over_positions, "softmax over the positions"),
     (loss_back_overflowing, "exponentials that overflow"),
     (loss_back_one_maximum, "one maximum for all rows"),
-    (loss_back_of_logits, "logits that softmax has not been applied to"),
-    (loss_back_of_logarithms, "logarithms of the probabilities"),
     (loss_back_all_columns, "a 1 that is subtracted in every row"),
     (loss_back_right_one_only, "the right character's entry alone"),
     (loss_back_doubled, None),

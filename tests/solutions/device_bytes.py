@@ -56,19 +56,6 @@ def block_with_everything(parameters, block_parameters, devices, sharded):
     return mine + 16 * block_parameters * (1 - 1 / devices)
 
 
-def gradients_come_along(parameters, block_parameters, devices, sharded):
-    if not sharded:
-        return 16 * parameters
-    return (16 * parameters + 4 * (devices - 1) * block_parameters) / devices
-
-
-def only_weights_cut(parameters, block_parameters, devices, sharded):
-    if not sharded:
-        return 16 * parameters
-    weights = (2 * parameters + 2 * block_parameters * (devices - 1)) / devices
-    return weights + 14 * parameters
-
-
 def zero_one(parameters, block_parameters, devices, sharded):
     optimizer = 12 * parameters
     return 4 * parameters + (optimizer / devices if sharded else optimizer)
@@ -83,27 +70,6 @@ def other_way_round(parameters, block_parameters, devices, sharded):
     if sharded:
         return 16 * parameters
     return (16 * parameters + 2 * block_parameters * (devices - 1)) / devices
-
-
-def no_copy(parameters, block_parameters, devices, sharded):
-    each = 2 + 2 + 2 * 4
-    if not sharded:
-        return each * parameters
-    gathered = 2 * block_parameters * (devices - 1) / devices
-    return each * parameters / devices + gathered
-
-
-def optimizer_forgotten(parameters, block_parameters, devices, sharded):
-    held = 4 * parameters
-    if sharded:
-        held = held / devices + 2 * block_parameters * (devices - 1) / devices
-    return held
-
-
-def in_bits(parameters, block_parameters, devices, sharded):
-    if not sharded:
-        return 128 * parameters
-    return (128 * parameters + 16 * block_parameters * (devices - 1)) / devices
 
 
 def floored(parameters, block_parameters, devices, sharded):
@@ -135,15 +101,6 @@ def block_in_both(parameters, block_parameters, devices, sharded):
     return mine + 2 * block_parameters * (devices - 1) / devices
 
 
-def no_copy_and_all_of_the_block(parameters, block_parameters, devices, sharded):
-    bytes_a_parameter = {"weight": 2, "gradient": 2, "means": 8}
-    total = parameters * sum(bytes_a_parameter.values())
-    if sharded:
-        total /= devices
-        total += block_parameters * bytes_a_parameter["weight"]
-    return total
-
-
 def weights_of_the_block_only(parameters, block_parameters, devices, sharded):
     if not sharded:
         return 16 * parameters
@@ -161,19 +118,13 @@ WRONG = [
     (block_not_seen, "nothing of a block"),
     (all_of_the_block, "the whole block on top"),
     (block_with_everything, "an optimizer that is gathered, too"),
-    (gradients_come_along, "four bytes for each weight gathered"),
-    (only_weights_cut, "only the weights divided"),
     (zero_one, "only the optimizer divided"),
     (always_sharded, "divided, though not sharded"),
     (other_way_round, "the two ways exchanged"),
-    (no_copy, "12 bytes for each parameter"),
-    (optimizer_forgotten, "a model without its optimizer"),
-    (in_bits, "a count of bits"),
     (floored, "a share that is cut off"),
     (whole_model_gathered, "all weights at once"),
     (block_shared_too, "an N-th of the block"),
     (block_set_aside, "a block taken out of what is divided"),
     (block_in_both, "a block gathered, though not sharded"),
-    (no_copy_and_all_of_the_block, "12 bytes for each parameter"),
     (weights_of_the_block_only, "no weights but the block's"),
 ]

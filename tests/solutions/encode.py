@@ -51,34 +51,6 @@ def encode_with_index(text, alphabet):
     return list(map(alphabet.index, text))
 
 
-def encode_with_list_index(text, alphabet):
-    characters = list(alphabet)
-    return [characters.index(character) for character in text]
-
-
-def encode_sorted(text, alphabet):
-    alphabet = sorted(set(alphabet))
-    return [alphabet.index(character) for character in text]
-
-
-def encode_sorted_and_plain(text, alphabet):
-    id_of = {character: i for i, character in enumerate(sorted(alphabet))}
-    return [id_of[character] for character in text]
-
-
-def encode_from_one(text, alphabet):
-    id_of = {character: i + 1 for i, character in enumerate(alphabet)}
-    for position, character in enumerate(text):
-        if character not in id_of:
-            raise ValueError(f"{character} at {position}")
-    return [id_of[character] for character in text]
-
-
-def encode_text_alphabet(text, alphabet):
-    alphabet = sorted(set(text))
-    return [alphabet.index(character) for character in text]
-
-
 def encode_skips(text, alphabet):
     ids = []
     for character in text:
@@ -87,22 +59,8 @@ def encode_skips(text, alphabet):
     return ids
 
 
-def encode_default_zero(text, alphabet):
-    id_of = {character: i for i, character in enumerate(alphabet)}
-    return [id_of.get(character, 0) for character in text]
-
-
-def encode_default_none(text, alphabet):
-    id_of = {character: i for i, character in enumerate(alphabet)}
-    return [id_of.get(character) for character in text]
-
-
 def encode_minus_one(text, alphabet):
     return [alphabet.find(character) for character in text]
-
-
-def encode_code_points(text, alphabet):
-    return list(map(ord, text))
 
 
 def encode_asserts(text, alphabet):
@@ -130,19 +88,8 @@ WRONG = [
         encode_with_index,
         "an encoder whose error says neither what is unknown nor where",
     ),
-    (
-        encode_with_list_index,
-        "an encoder whose error names the character and no position",
-    ),
-    (encode_sorted, "an encoder that sorts the alphabet first"),
-    (encode_sorted_and_plain, "an encoder that sorts the alphabet first"),
-    (encode_from_one, "an encoder that counts from 1"),
-    (encode_text_alphabet, "an encoder that takes its alphabet from the text"),
     (encode_skips, "an encoder that skips unknown characters"),
-    (encode_default_zero, "an encoder that gives unknown characters the id 0"),
-    (encode_default_none, "an encoder that puts None for unknown characters"),
     (encode_minus_one, "an encoder that gives unknown characters the id -1"),
-    (encode_code_points, "an encoder that returns code points"),
     (encode_repeating_the_text, None),
     (encode_asserts, None),
 ]

@@ -99,16 +99,6 @@ def in_bits(log_q, p):
     return (p[may] * (torch.log2(p[may]) - log_q[may] / math.log(2))).sum()
 
 
-def half_in_bits(log_q, p):
-    may = p > 0
-    return (p[may] * (torch.log2(p[may]) - log_q[may])).sum()
-
-
-def logarithm_of_a_logarithm(log_q, p):
-    may = p > 0
-    return (p[may] * torch.log(p[may] / log_q[may])).sum()
-
-
 def averaged(log_q, p):
     may = p > 0
     return (p[may] * (p[may].log() - log_q[may])).mean()
@@ -118,47 +108,15 @@ def averaged_over_all(log_q, p):
     return (torch.xlogy(p, p) - p * log_q).mean()
 
 
-def of_the_likeliest(log_q, p):
-    best = p.argmax()
-    return p[best].log() - log_q[best]
-
-
 def absolute(log_q, p):
     may = p > 0
     return (p[may] * (p[may].log() - log_q[may]).abs()).sum()
-
-
-def distance(log_q, p):
-    return (p - log_q.exp()).abs().sum()
 
 
 def among_those_that_may_come(log_q, p):
     may = p > 0
     q = log_q[may].softmax(-1)
     return (p[may] * (p[may] / q).log()).sum()
-
-
-def negative(log_q, p):
-    may = p > 0
-    return (p[may] * (log_q[may] - p[may].log())).sum()
-
-
-def unweighted(log_q, p):
-    may = p > 0
-    return (p[may].log() - log_q[may]).sum()
-
-
-def without_brackets(log_q, p):
-    may = p > 0
-    return (p[may] * p[may].log() - log_q[may]).sum()
-
-
-def not_summed(log_q, p):
-    return torch.xlogy(p, p) - p * log_q
-
-
-def of_chances_alone(log_q, p):
-    return torch.special.entr(p).sum()
 
 
 RIGHT = [
@@ -182,17 +140,8 @@ WRONG = [
     (entropy_left_in, "the model's loss, with the entropy left in"),
     (by_cross_entropy, "the model's loss, with the entropy left in"),
     (in_bits, "an excess in bits"),
-    (half_in_bits, "one logarithm in bits and one in nats"),
-    (logarithm_of_a_logarithm, "the logarithm of a number below 0"),
     (averaged, "the mean over the characters that may come"),
     (averaged_over_all, "the mean over the whole alphabet"),
-    (of_the_likeliest, "what is lost if the likeliest character comes"),
     (absolute, "a sum without signs"),
-    (distance, "the distance of p and q"),
     (among_those_that_may_come, "q divided among the characters that may come"),
-    (negative, "an excess with the wrong sign"),
-    (unweighted, "differences that aren't weighed"),
-    (without_brackets, "a bracket that is missing behind p"),
-    (not_summed, "parts that aren't added up"),
-    (of_chances_alone, "the grammar's own loss"),
 ]

@@ -45,13 +45,6 @@ def batch_by_python(ids, batch_size, context_length, generator):
     return ids.gather(0, places.flatten()).view_as(places), ids[places + 1]
 
 
-def batch_of_eight(ids, batch_size, context_length, generator):
-    starts = torch.randint(len(ids) - context_length, (8,), generator=generator)
-    inputs = torch.stack([ids[s : s + context_length] for s in starts])
-    targets = torch.stack([ids[s + 1 : s + context_length + 1] for s in starts])
-    return inputs, targets
-
-
 def batch_unshifted(ids, batch_size, context_length, generator):
     end = len(ids) - context_length
     starts = torch.randint(end, (batch_size,), generator=generator)
@@ -66,33 +59,12 @@ def batch_rolled(ids, batch_size, context_length, generator):
     return rows, torch.cat([rows[:, 1:], rows[:, :1]], dim=1)
 
 
-def batch_two_later(ids, batch_size, context_length, generator):
-    end = len(ids) - context_length - 1
-    starts = torch.randint(end, (batch_size, 1), generator=generator)
-    places = starts + torch.arange(context_length)
-    return ids[places], ids[places + 2]
-
-
 def batch_without_the_last(ids, batch_size, context_length, generator):
     end = len(ids) - context_length - 1
     starts = (torch.rand(batch_size, generator=generator) * end).long()
     inputs = torch.stack([ids[s : s + context_length] for s in starts])
     targets = torch.stack([ids[s + 1 : s + context_length + 1] for s in starts])
     return inputs, targets
-
-
-def batch_over_the_end(ids, batch_size, context_length, generator):
-    end = len(ids) - context_length + 1
-    starts = torch.randint(end, (batch_size,), generator=generator)
-    inputs = torch.stack([ids[s : s + context_length] for s in starts])
-    targets = torch.stack([ids[s + 1 : s + context_length + 1] for s in starts])
-    return inputs, targets
-
-
-def batch_from_anywhere(ids, batch_size, context_length, generator):
-    starts = torch.randint(len(ids), (batch_size, 1), generator=generator)
-    places = starts + torch.arange(context_length)
-    return ids[places], ids[places + 1]
 
 
 def batch_of_one_window(ids, batch_size, context_length, generator):
@@ -103,12 +75,6 @@ def batch_of_one_window(ids, batch_size, context_length, generator):
 
 def batch_without_the_generator(ids, batch_size, context_length, generator):
     starts = torch.randint(len(ids) - context_length, (batch_size, 1))
-    places = starts + torch.arange(context_length)
-    return ids[places], ids[places + 1]
-
-
-def batch_in_order(ids, batch_size, context_length, generator):
-    starts = torch.arange(batch_size)[:, None] % (len(ids) - context_length)
     places = starts + torch.arange(context_length)
     return ids[places], ids[places + 1]
 
@@ -124,25 +90,6 @@ def batch_in_pieces(ids, batch_size, context_length, generator):
     starts = torch.randint(pieces, (batch_size, 1), generator=generator)
     places = starts * context_length + torch.arange(context_length)
     return ids[places], ids[places + 1]
-
-
-def batch_with_few_ends(ids, batch_size, context_length, generator):
-    last = len(ids) - context_length - 1
-    starts = (torch.rand(batch_size, 1, generator=generator) * last).round().long()
-    places = starts + torch.arange(context_length)
-    return ids[places], ids[places + 1]
-
-
-def batch_from_the_beginning_mostly(ids, batch_size, context_length, generator):
-    windows = len(ids) - context_length
-    fractions = torch.rand(batch_size, 1, generator=generator) ** 2
-    places = (fractions * windows).long() + torch.arange(context_length)
-    return ids[places], ids[places + 1]
-
-
-def batch_with_a_draw_besides(ids, batch_size, context_length, generator):
-    starts = torch.randint(9, (batch_size, 1))  # left over from a first try
-    return batch_by_indexing(ids, len(starts), context_length, generator)
 
 
 def batch_of_neighbours(ids, batch_size, context_length, generator):
@@ -175,21 +122,13 @@ RIGHT = [
     batch_by_python,
 ]
 WRONG = [
-    (batch_of_eight, "a batch of one size, whatever batch_size is"),
     (batch_unshifted, "targets that equal the inputs"),
     (batch_rolled, "targets rolled around within the window"),
-    (batch_two_later, "targets two places later"),
     (batch_without_the_last, "a last window that is never drawn"),
-    (batch_over_the_end, "windows that run over the end of the text"),
-    (batch_from_anywhere, "windows that run over the end of the text"),
     (batch_of_one_window, "one start for all rows"),
     (batch_without_the_generator, "a generator that is ignored"),
-    (batch_in_order, "the same windows at each call"),
     (batch_by_permutation, "starts drawn without replacement"),
     (batch_in_pieces, "windows laid side by side"),
-    (batch_with_few_ends, "starts that don't come equally often"),
-    (batch_from_the_beginning_mostly, "starts that don't come equally often"),
-    (batch_with_a_draw_besides, "a random number from elsewhere"),
     (batch_of_neighbours, "windows one after the other"),
     (batch_of_twins, None),
     (batch_without_an_axis, None),

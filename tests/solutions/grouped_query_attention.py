@@ -74,27 +74,12 @@ def share_without_mask(queries, keys, values):
     return F.scaled_dot_product_attention(queries, keys, values, enable_gqa=True)
 
 
-def share_without_scale(queries, keys, values):
-    return F.scaled_dot_product_attention(
-        queries, keys, values, is_causal=True, enable_gqa=True, scale=1.0
-    )
-
-
 def share_with_groups_last(queries, keys, values):
     B, H, T, D = queries.shape
     groups = queries.view(B, -1, keys.shape[1], T, D)
     scores = groups @ keys[:, None].mT / D**0.5
     scores = scores.masked_fill(torch.ones(T, T).triu(1).bool(), -math.inf)
     return (scores.softmax(-1) @ values[:, None]).reshape(B, H, T, D)
-
-
-def share_the_first(queries, keys, values):
-    return F.scaled_dot_product_attention(
-        queries,
-        keys[:, :1].expand_as(queries),
-        values[:, :1].expand_as(queries),
-        is_causal=True,
-    )
 
 
 def share_with_zeros(queries, keys, values):
@@ -111,11 +96,6 @@ def share_and_zero(queries, keys, values):
     return weights.tril() @ values
 
 
-def share_and_merge(queries, keys, values):
-    context = share_by_pytorch(queries, keys, values)
-    return context.transpose(1, 2).flatten(2)
-
-
 RIGHT = [
     share_by_loops,
     share_by_copies,
@@ -127,10 +107,7 @@ WRONG = [
     (share_by_repeat, "key heads that are handed out in turn"),
     (share_with_values_repeated, "values that are handed out in turn"),
     (share_without_mask, "no mask"),
-    (share_without_scale, "scores that aren't scaled"),
     (share_with_groups_last, "key heads that are handed out in turn"),
-    (share_the_first, "the first key head for all"),
     (share_with_zeros, "scores of 0 for the future"),
     (share_and_zero, "weights zeroed after softmax"),
-    (share_and_merge, "merged heads"),
 ]

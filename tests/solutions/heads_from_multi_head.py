@@ -74,24 +74,9 @@ def take(layer, choose, names=("W_query", "W_key", "W_value")):
     return heads
 
 
-def heads_from_columns(layer):
-    return take(layer, lambda weight, h, D: weight[:, h * D : h * D + D])
-
-
-def heads_backwards(layer):
-    heads = []
-    for head in heads_by_slices(layer):
-        heads.insert(0, head)
-    return heads
-
-
 def heads_from_every_h_th_row(layer):
     H = layer.num_heads
     return take(layer, lambda weight, h, D: weight.view(D, H, -1)[:, h])
-
-
-def heads_from_the_first_rows(layer):
-    return take(layer, lambda weight, h, D: weight[0:D])
 
 
 def heads_from_one_object(layer):
@@ -147,13 +132,6 @@ def heads_on_shared_memory(layer):
     return heads
 
 
-def heads_that_drop(layer):
-    heads = heads_by_slices(layer)
-    for head in heads:
-        head.dropout = nn.Dropout(0.1)
-    return heads
-
-
 def heads_without_the_last(layer):
     return heads_by_slices(layer)[:-1]
 
@@ -165,15 +143,11 @@ RIGHT = [
     heads_by_wrapper,
 ]
 WRONG = [
-    (heads_from_columns, "a copy between weights of different sizes"),
-    (heads_backwards, "heads in reverse order"),
     (heads_from_every_h_th_row, "heads that take every H-th row"),
-    (heads_from_the_first_rows, "the first D rows in each head"),
     (heads_from_one_object, "one module, put in the list H times"),
     (heads_of_whole_width, "all rows in each head"),
     (heads_with_random_values, "values left as they were drawn"),
     (heads_with_keys_that_ask, "queries and keys exchanged"),
     (heads_on_shared_memory, "heads that share their weights with the layer"),
-    (heads_that_drop, "heads with dropout"),
     (heads_without_the_last, None),
 ]

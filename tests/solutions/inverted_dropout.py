@@ -59,12 +59,6 @@ def dropout_of_2014(weights, p, training):
     return (1 - p) * weights
 
 
-def dropout_scaled_anyway(weights, p, training):
-    if training:
-        weights = weights.masked_fill(torch.rand(weights.shape) < p, 0.0)
-    return weights / (1 - p)
-
-
 def dropout_careless(weights, p, training):
     keep = torch.bernoulli(torch.full(weights.shape, 1.0 - p))
     return keep * weights / (1 - p)
@@ -82,18 +76,6 @@ def dropout_turned_round(weights, p, training):
         return weights
     keep = torch.rand(weights.shape) < p
     return weights * keep / (1 - p)
-
-
-def dropout_shrinking(weights, p, training):
-    if not training:
-        return weights
-    return torch.where(torch.rand_like(weights) < p, 0.0, weights) * (1 - p)
-
-
-def dropout_over_p(weights, p, training):
-    if not training:
-        return weights
-    return torch.where(torch.rand_like(weights) < p, 0.0, weights) * (1 / p)
 
 
 def dropout_of_queries(weights, p, training):
@@ -124,11 +106,6 @@ def dropout_seeded(weights, p, training):
     return F.dropout(weights, p)
 
 
-def dropout_renormalised(weights, p, training):
-    dropped = F.dropout(weights, p, training)
-    return dropped / dropped.sum(dim=-1, keepdim=True)
-
-
 def dropout_that_never_drops(weights, p, training):
     return weights
 
@@ -147,22 +124,15 @@ WRONG = [
         dropout_of_2014,
         "dropout that multiplies in eval mode in place of dividing in train mode",
     ),
-    (
-        dropout_scaled_anyway,
-        "dropout that divides by 1 - p in eval mode, too",
-    ),
     (dropout_careless, "dropout that drops in eval mode, too"),
     (dropout_keeping_p, "dropout whose p is the probability of keeping"),
     (
         dropout_turned_round,
         "dropout that keeps with probability p, and divides by 1 - p",
     ),
-    (dropout_shrinking, "dropout that multiplies by 1 - p"),
-    (dropout_over_p, "dropout that divides by p"),
     (dropout_of_queries, "dropout that drops whole rows"),
     (dropout_of_words, "dropout that drops whole columns"),
     (dropout_shared, "dropout with one mask for the whole batch"),
     (dropout_seeded, "dropout with the same mask in each call"),
-    (dropout_renormalised, "dropout that makes each row sum to 1 again"),
     (dropout_that_never_drops, None),
 ]

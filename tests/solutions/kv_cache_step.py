@@ -81,13 +81,6 @@ def is_causal(queries, keys, values, cached_keys, cached_values):
     return context, keys, values
 
 
-def is_causal_for_several(queries, keys, values, cached_keys, cached_values):
-    keys, values = append(cached_keys, keys), append(cached_values, values)
-    several = queries.shape[2] > 1
-    context = F.scaled_dot_product_attention(queries, keys, values, is_causal=several)
-    return context, keys, values
-
-
 def is_causal_at_first(queries, keys, values, cached_keys, cached_values):
     first = cached_keys.shape[2] == 0
     keys, values = append(cached_keys, keys), append(cached_values, values)
@@ -103,20 +96,6 @@ def masked_late(queries, keys, values, cached_keys, cached_values):
     return weights @ values, keys, values
 
 
-def strict_mask(queries, keys, values, cached_keys, cached_values):
-    keys, values = append(cached_keys, keys), append(cached_values, values)
-    T, S = queries.shape[2], keys.shape[2]
-    mask = torch.arange(S) < torch.arange(S - T, S)[:, None]
-    return attend(queries, keys, values, mask), keys, values
-
-
-def square_mask(queries, keys, values, cached_keys, cached_values):
-    keys, values = append(cached_keys, keys), append(cached_values, values)
-    T = queries.shape[2]
-    mask = torch.ones(T, T).tril().bool()
-    return attend(queries, keys, values, mask), keys, values
-
-
 def put_in_front(queries, keys, values, cached_keys, cached_values):
     keys, values = append(keys, cached_keys), append(values, cached_values)
     mask = last_rows(queries.shape[2], keys.shape[2])
@@ -129,22 +108,9 @@ def returns_the_new(queries, keys, values, cached_keys, cached_values):
     return attend(queries, all_keys, all_values, mask), keys, values
 
 
-def returns_new_values(queries, keys, values, cached_keys, cached_values):
-    keys = append(cached_keys, keys)
-    all_values = append(cached_values, values)
-    mask = last_rows(queries.shape[2], keys.shape[2])
-    return attend(queries, keys, all_values, mask), keys, values
-
-
 def forgets_the_cache(queries, keys, values, cached_keys, cached_values):
     context = F.scaled_dot_product_attention(queries, keys, values, is_causal=True)
     return context, append(cached_keys, keys), append(cached_values, values)
-
-
-def attends_first(queries, keys, values, cached_keys, cached_values):
-    context = attend(queries, cached_keys, cached_values)
-    keys, values = append(cached_keys, keys), append(cached_values, values)
-    return context, keys, values
 
 
 def unscaled(queries, keys, values, cached_keys, cached_values):
@@ -154,21 +120,6 @@ def unscaled(queries, keys, values, cached_keys, cached_values):
         queries, keys, values, attn_mask=mask, scale=1.0
     )
     return context, keys, values
-
-
-def wrong_axis(queries, keys, values, cached_keys, cached_values):
-    keys, values = append(cached_keys, keys), append(cached_values, values)
-    scores = queries @ keys.mT / keys.shape[-1] ** 0.5
-    mask = last_rows(queries.shape[2], keys.shape[2])
-    weights = torch.softmax(scores.masked_fill(~mask, -torch.inf), dim=2)
-    return weights @ values, keys, values
-
-
-def copied_line(queries, keys, values, cached_keys, cached_values):
-    new_values = append(cached_values, keys)
-    new_keys = append(cached_keys, keys)
-    mask = last_rows(queries.shape[2], new_keys.shape[2])
-    return attend(queries, new_keys, new_values, mask), new_keys, new_values
 
 
 def other_heads(queries, keys, values, cached_keys, cached_values):
@@ -183,18 +134,11 @@ WRONG = [
     (unmasked, "new tokens that attend to later ones"),
     (one_by_one, "new tokens that attend to later ones"),
     (is_causal, "a mask that starts at the first key"),
-    (is_causal_for_several, "a mask that starts at the first key"),
     (is_causal_at_first, "a mask for an empty cache only"),
     (masked_late, "weights zeroed after softmax, then divided by their sum"),
-    (strict_mask, "a mask that hides each new token from itself"),
-    (square_mask, "a mask of T x T"),
     (put_in_front, "new keys in front of the kept ones"),
     (returns_the_new, "a cache that holds the new tokens only"),
-    (returns_new_values, "a cache that keeps the keys and forgets the values"),
     (forgets_the_cache, "new tokens that attend to each other only"),
-    (attends_first, "new tokens that attend to the cache only"),
     (unscaled, "attention without scaling"),
-    (wrong_axis, "softmax over the queries"),
-    (copied_line, "keys in the place of values"),
     (other_heads, None),
 ]

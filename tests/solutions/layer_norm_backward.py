@@ -97,24 +97,11 @@ def norm_back_as_if_constants(x, weight, grad):
     return grad * weight / size, collected(grad * normed), collected(grad)
 
 
-def norm_back_undivided(x, weight, grad):
-    normed, _ = normed_and_size(x)
-    g = grad * weight
-    g = g - average(g) - normed * average(g * normed)
-    return g, collected(grad * normed), collected(grad)
-
-
 def norm_back_std(x, weight, grad):
     size = torch.sqrt(x.var(dim=-1, keepdim=True) + 1e-5)
     normed = (x - average(x)) / size
     g = grad * weight
     g = (g - average(g) - normed * average(g * normed)) / size
-    return g, collected(grad * normed), collected(grad)
-
-
-def norm_back_weightless(x, weight, grad):
-    normed, size = normed_and_size(x)
-    g = (grad - average(grad) - normed * average(grad * normed)) / size
     return g, collected(grad * normed), collected(grad)
 
 
@@ -131,28 +118,12 @@ def norm_back_first_axis(x, weight, grad):
     return g, (grad * normed).sum(0), grad.sum(0)
 
 
-def norm_back_last_axis(x, weight, grad):
-    normed, size = normed_and_size(x)
-    g = grad * weight
-    g = (g - average(g) - normed * average(g * normed)) / size
-    return g, (grad * normed).sum(-1), grad.sum(-1)
-
-
 def norm_back_averaged(x, weight, grad):
     normed, size = normed_and_size(x)
     g = grad * weight
     g = (g - average(g) - normed * average(g * normed)) / size
     axes = tuple(range(x.dim() - 1))
     return g, (grad * normed).mean(axes), grad.mean(axes)
-
-
-def norm_back_without_eps(x, weight, grad):
-    centred = x - average(x)
-    size = average(centred**2).sqrt()
-    normed = centred / size
-    g = grad * weight
-    g = (g - average(g) - normed * average(g * normed)) / size
-    return g, collected(grad * normed), collected(grad)
 
 
 def norm_back_eps_behind(x, weight, grad):
@@ -169,21 +140,6 @@ def norm_back_from_x(x, weight, grad):
     g = grad * weight
     g = (g - average(g) - normed * average(g * normed)) / size
     return g, collected(grad * x), collected(grad)
-
-
-def norm_back_of_rms_norm(x, weight, grad):
-    size = torch.sqrt(average(x**2) + 1e-5)
-    normed = x / size
-    g = grad * weight
-    g = (g - normed * average(g * normed)) / size
-    return g, collected(grad * normed), collected(grad)
-
-
-def norm_back_half(x, weight, grad):
-    normed, size = normed_and_size(x)
-    g = grad * weight
-    g = (g - average(g) - 0.5 * normed * average(g * normed)) / size
-    return g, collected(grad * normed), collected(grad)
 
 
 def norm_back_without_weight_and_mean(x, weight, grad):
@@ -206,17 +162,11 @@ WRONG = [
         norm_back_as_if_constants,
         "a gradient of x that is divided by the size, and no more",
     ),
-    (norm_back_undivided, "a gradient of x that the size doesn't divide"),
     (norm_back_std, "a variance that divides by C - 1"),
-    (norm_back_weightless, "a weight that has no part in the gradient of x"),
     (norm_back_weight_last, "a weight that multiplies at the very end"),
     (norm_back_first_axis, "sums over the first axis alone"),
-    (norm_back_last_axis, "sums over the features"),
     (norm_back_averaged, "means in the gradients of weight and bias"),
-    (norm_back_without_eps, "no eps"),
     (norm_back_eps_behind, "eps outside the root"),
     (norm_back_from_x, "a gradient of weight from x"),
-    (norm_back_of_rms_norm, "RMSNorm's backward"),
-    (norm_back_half, "half of the part of the size"),
     (norm_back_without_weight_and_mean, None),
 ]

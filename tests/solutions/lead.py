@@ -70,11 +70,6 @@ def seed_by_seed(new, last):
     return statistics.mean(gains) / error if error else math.inf
 
 
-def only_the_new_error(new, last):
-    error = statistics.stdev(new) / math.sqrt(len(new))
-    return (statistics.mean(last) - statistics.mean(new)) / error
-
-
 def students_own(new, last):
     both = sum(statistics.variance(x) * (len(x) - 1) for x in (new, last))
     variance = both / (len(new) + len(last) - 2)
@@ -90,6 +85,5 @@ WRONG = [
     (errors_added, "two errors added"),
     (a_root_forgotten, "no root of the sum"),
     (seed_by_seed, "pairs of losses"),
-    (only_the_new_error, "the error of the new mean alone"),
     (students_own, "one variance for both"),
 ]

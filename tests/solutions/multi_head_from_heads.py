@@ -1,13 +1,10 @@
 """One layer from many heads."""
 
-import copy
-
 import torch
 from torch import nn
 
 from helpers.attention import (
     MultiHeadAttention,
-    MultiHeadAttentionWrapper,
 )
 
 
@@ -80,44 +77,6 @@ def fill(layer, heads, join, names=("W_query", "W_key", "W_value")):
     return layer
 
 
-def layer_that_drops(heads):
-    layer = layer_by_cat(heads)
-    layer.dropout = nn.Dropout(0.1)
-    return layer
-
-
-def layer_along_the_wrong_axis(heads):
-    layer = fill(empty_layer(heads), heads, torch.hstack)
-    set_identity(layer)
-    return layer
-
-
-def layer_with_new_parameters_side_by_side(heads):
-    layer = empty_layer(heads)
-    for name in ("W_query", "W_key", "W_value"):
-        rows = torch.hstack([getattr(head, name).weight.data for head in heads])
-        getattr(layer, name).weight = nn.Parameter(rows)
-    set_identity(layer)
-    return layer
-
-
-def layer_of_one_width(heads):
-    d_out, d_in = heads[0].W_query.weight.shape
-    layer = MultiHeadAttention(d_in, d_out, heads[0].context_length, 0.0, 1)
-    layer = fill(layer, heads, torch.cat)
-    set_identity(layer)
-    return layer
-
-
-def layer_of_transposed_weights(heads):
-    def join(weights):
-        return torch.cat([weight.T for weight in weights], dim=1)
-
-    layer = fill(empty_layer(heads), heads, join)
-    set_identity(layer)
-    return layer
-
-
 def layer_backwards(heads):
     layer = empty_layer(heads)
     D = heads[0].W_key.out_features
@@ -153,23 +112,6 @@ def layer_with_random_bias(heads):
     return layer
 
 
-def layer_with_random_values(heads):
-    torch.rand(5)
-    layer = fill(empty_layer(heads), heads, torch.cat, ("W_query", "W_key"))
-    set_identity(layer)
-    return layer
-
-
-def layer_with_keys_that_ask(heads):
-    layer = empty_layer(heads)
-    with torch.no_grad():
-        layer.W_query.weight.copy_(torch.cat([h.W_key.weight for h in heads]))
-        layer.W_key.weight.copy_(torch.cat([h.W_query.weight for h in heads]))
-        layer.W_value.weight.copy_(torch.cat([h.W_value.weight for h in heads]))
-    set_identity(layer)
-    return layer
-
-
 def layer_of_one_wide_head(heads):
     d_out, d_in = heads[0].W_query.weight.shape
     width = d_out * len(heads)
@@ -177,21 +119,6 @@ def layer_of_one_wide_head(heads):
     fill(layer, heads, torch.cat)
     set_identity(layer)
     return layer
-
-
-def layer_scaled_again(heads):
-    layer = layer_by_cat(heads)
-    D, C = heads[0].W_query.out_features, layer.W_query.out_features
-    layer.W_query.weight.data = layer.W_query.weight.data * D**0.5 / C**0.5
-    return layer
-
-
-def layer_that_wraps(heads):
-    d_out, d_in = heads[0].W_query.weight.shape
-    sizes = (d_in, d_out, heads[0].context_length, 0.0, len(heads))
-    wrapper = MultiHeadAttentionWrapper(*sizes)
-    wrapper.heads = nn.ModuleList(copy.deepcopy(head) for head in heads)
-    return wrapper
 
 
 def layer_of_doubled_weights(heads):
@@ -208,19 +135,10 @@ RIGHT = [
     layer_with_the_fused_path,
 ]
 WRONG = [
-    (layer_along_the_wrong_axis, "a copy between weights of different sizes"),
-    (layer_with_new_parameters_side_by_side, "the heads' matrices side by side"),
-    (layer_of_one_width, "a copy between weights of different sizes"),
-    (layer_of_transposed_weights, "weights turned on their side"),
     (layer_backwards, "heads in reverse order"),
     (layer_interleaved, "a layer whose rows take the heads in turn"),
     (layer_with_random_out_proj, "an out_proj left as it was drawn"),
     (layer_with_random_bias, "an out_proj whose bias was left as it was drawn"),
-    (layer_with_random_values, "values left as they were drawn"),
-    (layer_with_keys_that_ask, "queries and keys exchanged"),
     (layer_of_one_wide_head, "one wide head"),
-    (layer_scaled_again, "scores divided by the root of the whole width"),
-    (layer_that_drops, "a layer with dropout"),
-    (layer_that_wraps, "a wrapper around the heads"),
     (layer_of_doubled_weights, None),
 ]

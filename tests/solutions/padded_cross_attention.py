@@ -84,23 +84,9 @@ def padded_inverted(queries, keys, values, lengths):
     return finish(scaled(queries, keys).masked_fill(mask, -torch.inf), values)
 
 
-def padded_on_the_queries(queries, keys, values, lengths):
-    scores = scaled(queries, keys)
-    for b, length in enumerate(lengths):
-        scores[b, length:, :] = -torch.inf
-    return finish(scores, values)
-
-
 def padded_one_too_many(queries, keys, values, lengths):
     hidden = torch.arange(keys.shape[1])[None, None] > lengths[:, None, None]
     return finish(scaled(queries, keys).masked_fill(hidden, -torch.inf), values)
-
-
-def padded_one_too_few(queries, keys, values, lengths):
-    scores = scaled(queries, keys)
-    for b, length in enumerate(lengths):
-        scores[b, :, length - 1 :] = -torch.inf
-    return finish(scores, values)
 
 
 def padded_like_the_first(queries, keys, values, lengths):
@@ -113,18 +99,6 @@ def padded_like_the_longest(queries, keys, values, lengths):
     scores = scaled(queries, keys)
     scores[:, :, max(lengths) :] = float("-inf")
     return finish(scores, values)
-
-
-def padded_without_the_axis(queries, keys, values, lengths):
-    mask = torch.arange(keys.shape[1]) < lengths[:, None]
-    return finish(torch.where(mask, scaled(queries, keys), -torch.inf), values)
-
-
-def padded_values_only(queries, keys, values, lengths):
-    values = values.clone()
-    for b, length in enumerate(lengths):
-        values[b, length:] = 0
-    return finish(scaled(queries, keys), values)
 
 
 def padded_weights_zeroed(queries, keys, values, lengths):
@@ -148,11 +122,6 @@ def padded_keys_zeroed(queries, keys, values, lengths):
     return finish(scaled(queries, keys.masked_fill(~real, 0.0)), values)
 
 
-def padded_unscaled(queries, keys, values, lengths):
-    scores = torch.bmm(queries, keys.transpose(1, 2))
-    return finish(scores.masked_fill(~real_keys(keys, lengths), -torch.inf), values)
-
-
 def padded_with_a_low_number(queries, keys, values, lengths):
     padding = ~real_keys(keys, lengths)
     return finish(scaled(queries, keys).masked_fill(padding, -1000.0), values)
@@ -161,11 +130,6 @@ def padded_with_a_low_number(queries, keys, values, lengths):
 def padded_with_a_penalty(queries, keys, values, lengths):
     padding = ~real_keys(keys, lengths)
     return finish(scaled(queries, keys) - 10_000.0 * padding, values)
-
-
-def padded_times_infinity(queries, keys, values, lengths):
-    padding = ~real_keys(keys, lengths)
-    return finish(scaled(queries, keys) + padding * -torch.inf, values)
 
 
 def padded_in_front(queries, keys, values, lengths):
@@ -184,16 +148,11 @@ RIGHT = [
 WRONG = [
     (padded_with_a_low_number, "a low number in place of minus infinity"),
     (padded_with_a_penalty, None),
-    (padded_times_infinity, "minus infinity times 0"),
     (padded_result_dropped, "attention without a mask"),
     (padded_inverted, "a mask with its meaning inverted"),
-    (padded_on_the_queries, "a mask that hides queries instead of keys"),
     (padded_one_too_many, "a mask that opens one row of filler"),
-    (padded_one_too_few, "a mask that hides the last real key"),
     (padded_like_the_first, "the first memory's mask for all"),
     (padded_like_the_longest, "the longest memory's mask for all"),
-    (padded_without_the_axis, "a mask without an axis for the queries"),
-    (padded_values_only, "values zeroed, weights kept"),
     (
         padded_weights_zeroed,
         "weights zeroed after softmax, not divided by their sum",
@@ -204,6 +163,5 @@ WRONG = [
     ),
     (padded_scores_zeroed, "scores of the filler set to 0"),
     (padded_keys_zeroed, "scores of the filler set to 0"),
-    (padded_unscaled, "a right mask on scores that were not scaled"),
     (padded_in_front, None),
 ]

@@ -32,10 +32,6 @@ def padding_off_by_one(lengths, S):
     return (torch.arange(S)[None, :] <= lengths[:, None])[:, None, :]
 
 
-def padding_counted_from_one(lengths, S):
-    return (torch.arange(1, S + 1)[None, :] < lengths[:, None])[:, None, :]
-
-
 def padding_without_axis(lengths, S):
     mask = torch.zeros(len(lengths), S, dtype=torch.bool)
     for b, length in enumerate(lengths.tolist()):
@@ -51,16 +47,6 @@ def padding_on_the_left(lengths, S):
     return padding_by_comparison(lengths, S).flip(-1)
 
 
-def padding_as_numbers(lengths, S):
-    return (torch.arange(S) < lengths.unsqueeze(1)).unsqueeze(1).to(torch.float32)
-
-
-def padding_of_the_longest(lengths, S):
-    mask = torch.zeros(len(lengths), 1, S, dtype=torch.bool)
-    mask[:, :, : int(lengths.max())] = True
-    return mask
-
-
 RIGHT = [
     padding_by_comparison,
     padding_by_loops,
@@ -70,10 +56,7 @@ RIGHT = [
 WRONG = [
     (padding_for_pytorch_mha, "a mask that is True at the padding"),
     (padding_off_by_one, "a mask that opens one key too many"),
-    (padding_counted_from_one, "a mask that hides the last key of each sequence"),
     (padding_without_axis, "a mask without an axis for the queries"),
     (padding_of_queries, "a mask that hides queries instead of keys"),
     (padding_on_the_left, "a mask with the padding in front"),
-    (padding_as_numbers, "a mask of numbers"),
-    (padding_of_the_longest, "one mask for all sequences"),
 ]

@@ -41,11 +41,6 @@ def the_same_character(weights, n):
     return weights.diagonal(-n, 1, 2)[:, 1:].mean(-1)
 
 
-def two_after(weights, n):
-    rows = torch.arange(n + 1, 2 * n + 1)
-    return weights[:, rows, rows - n + 2].mean(dim=-1)
-
-
 def one_before(weights, n):
     rows = torch.arange(n + 1, 2 * n + 1)
     return weights[:, rows, rows - n - 1].mean(dim=-1)
@@ -58,20 +53,6 @@ def no_start(weights, n):
 
 def whole_diagonal(weights, n):
     return weights.diagonal(1 - n, 1, 2).mean(-1)
-
-
-def divided_by_all(weights, n):
-    rows = torch.arange(n + 1, 2 * n + 1)
-    return weights[:, rows, rows - n + 1].sum(dim=-1) / weights.shape[-1]
-
-
-def divided_by_both(weights, n):
-    rows = torch.arange(n + 1, 2 * n + 1)
-    return weights[:, rows, rows - n + 1].sum(dim=-1) / (2 * n)
-
-
-def largest(weights, n):
-    return weights[:, n + 1 :].max(dim=-1).values.mean(dim=-1)
 
 
 def how_often_largest(weights, n):
@@ -94,56 +75,20 @@ def one_number(weights, n):
     return weights[:, rows, rows - n + 1].mean()
 
 
-def for_each_position(weights, n):
-    rows = torch.arange(n + 1, 2 * n + 1)
-    return weights[:, rows, rows - n + 1].mean(dim=0)
-
-
 def without_the_last(weights, n):
     rows = torch.arange(n + 1, 2 * n)
     return weights[:, rows, rows - n + 1].mean(dim=-1)
 
 
-def without_the_first(weights, n):
-    rows = torch.arange(n + 2, 2 * n + 1)
-    return weights[:, rows, rows - n + 1].mean(dim=-1)
-
-
-def the_one_before(weights, n):
-    return weights.diagonal(-1, 1, 2)[:, n:].mean(-1)
-
-
-def the_whole_first_copy(weights, n):
-    return weights[:, n + 1 :, 1 : n + 1].sum(-1).mean(-1)
-
-
-def a_whole_block(weights, n):
-    return weights[:, n + 1 :, 2 : n + 2].mean(dim=(1, 2))
-
-
-def the_next_character(weights, n):
-    return weights.diagonal(1, 1, 2)[:, n:].mean(-1)
-
-
 RIGHT = [by_diagonal, by_indexing, by_loops, by_a_block, by_characters]
 WRONG = [
     (the_same_character, "the weight on the earlier occurrence itself"),
-    (two_after, "the weight two places after the earlier occurrence"),
     (one_before, "the weight right before the earlier occurrence"),
     (no_start, "a text without its first character"),
     (whole_diagonal, "the whole diagonal, first copy and all"),
-    (divided_by_all, "a sum divided by the positions of both copies"),
-    (divided_by_both, "a sum divided by the positions of both copies"),
-    (largest, "the largest weight, wherever it lies"),
     (how_often_largest, "how often the largest weight lies there"),
     (columns_for_rows, "rows and columns swapped"),
     (summed, "the sum in place of the mean"),
     (one_number, "one score for all heads"),
-    (for_each_position, "a mean over the heads"),
     (without_the_last, "the second copy without its last character"),
-    (without_the_first, "the second copy without its first character"),
-    (the_one_before, "the weight on the character right before"),
-    (the_whole_first_copy, "all weight on the first copy"),
-    (a_whole_block, "a mean over every pair of rows and columns"),
-    (the_next_character, "the weight on the character that comes next"),
 ]

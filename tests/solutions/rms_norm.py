@@ -52,10 +52,6 @@ def norm_by_std(x, weight, eps):
     return x / torch.sqrt(x.var(-1, keepdim=True, unbiased=False) + eps) * weight
 
 
-def norm_without_weight(x, weight, eps):
-    return x * (x.square().mean(-1, keepdim=True) + eps).rsqrt()
-
-
 def norm_over_everything(x, weight, eps):
     return x / torch.sqrt((x * x).mean() + eps) * weight
 
@@ -66,10 +62,6 @@ def norm_without_root(x, weight, eps):
 
 def norm_plus_one(x, weight, eps):
     return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + eps) * (weight + 1)
-
-
-def norm_without_eps(x, weight, eps):
-    return x / x.square().mean(-1, keepdim=True).sqrt() * weight
 
 
 RIGHT = [
@@ -84,9 +76,7 @@ WRONG = [
     (norm_with_eps_behind, "eps outside the root"),
     (norm_to_length_one, "vectors of length 1"),
     (norm_by_std, "a division by the standard deviation"),
-    (norm_without_weight, "no weight"),
     (norm_over_everything, "one size for all vectors"),
     (norm_without_root, "no root"),
     (norm_plus_one, "a weight that is 1 too large"),
-    (norm_without_eps, "no eps"),
 ]

@@ -59,35 +59,14 @@ def scaled_both(queries, keys):
     return torch.softmax((queries / root) @ (keys / root).transpose(-2, -1), dim=-1)
 
 
-def scaled_by_a_constant(queries, keys):
-    d_k = 2
-    return torch.softmax(queries @ keys.mT / d_k**0.5, dim=-1)
-
-
 def scaled_by_the_last_axis_of_scores(queries, keys):
     scores = queries @ keys.transpose(-2, -1)
     return torch.softmax(scores / scores.shape[-1] ** 0.5, dim=-1)
 
 
-def scaled_by_the_number_of_queries(queries, keys):
-    T = queries.shape[-2]
-    return torch.softmax(queries @ keys.transpose(-2, -1) / T**0.5, dim=-1)
-
-
-def scaled_up(queries, keys):
-    D = queries.shape[-1]
-    return torch.softmax(queries @ keys.transpose(-2, -1) * D**0.5, dim=-1)
-
-
 def scaled_too_late(queries, keys):
     weights = torch.softmax(queries @ keys.transpose(-2, -1), dim=-1)
     return weights / math.sqrt(queries.shape[-1])
-
-
-def scaled_with_one_maximum(queries, keys):
-    scores = queries @ keys.mT / math.sqrt(keys.shape[-1])
-    powers = torch.exp(scores - scores.max())
-    return powers / powers.sum(dim=-1, keepdim=True)
 
 
 def scaled_with_precedence(queries, keys):
@@ -111,10 +90,6 @@ def scaled_with_naive_softmax(queries, keys):
     return scores / scores.sum(dim=-1, keepdim=True)
 
 
-def scaled_scores_alone(queries, keys):
-    return queries @ keys.mT / math.sqrt(keys.shape[-1])
-
-
 RIGHT = [
     scaled_by_matrices,
     scaled_by_einsum,
@@ -127,15 +102,10 @@ WRONG = [
     (scaled_not, "softmax of scores that nothing divides"),
     (scaled_by_width, "a division by D in place of its square root"),
     (scaled_both, "a division by D in place of its square root"),
-    (scaled_by_a_constant, "a division by the square root of 2"),
     (scaled_by_the_last_axis_of_scores, "a division by the square root of S"),
-    (scaled_by_the_number_of_queries, "a division by the square root of T"),
-    (scaled_up, "a multiplication by the square root of D"),
     (scaled_too_late, "a division after softmax"),
     (scaled_down_the_columns, "softmax over the queries"),
     (scaled_along_dim_one, "softmax over axis 1, counted from the front"),
     (scaled_with_naive_softmax, "softmax that doesn't subtract the maximum"),
-    (scaled_scores_alone, "divided scores, without softmax"),
-    (scaled_with_one_maximum, "softmax with one maximum for all rows"),
     (scaled_with_precedence, None),
 ]

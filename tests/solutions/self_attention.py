@@ -59,23 +59,6 @@ def attention_transposed_scores(x, W_query, W_key, W_value):
     return weights @ values, weights
 
 
-def attention_with_one_vector(x, W_query, W_key, W_value):
-    queries, keys, values = x @ W_query, x @ W_query, x @ W_value
-    weights = torch.softmax(queries @ keys.T / W_query.shape[1] ** 0.5, dim=-1)
-    return weights @ values, weights
-
-
-def attention_with_one_key(x, W_query, W_key, W_value):
-    keys = x @ W_key
-    weights = torch.softmax(keys @ keys.T / math.sqrt(keys.shape[-1]), dim=-1)
-    return weights @ (x @ W_value), weights
-
-
-def attention_of_words(x, W_query, W_key, W_value):
-    _, weights = attention_by_matmul(x, W_query, W_key, W_value)
-    return weights @ x, weights
-
-
 def attention_of_keys(x, W_query, W_key, W_value):
     _, weights = attention_by_matmul(x, W_query, W_key, W_value)
     return weights @ (x @ W_key), weights
@@ -111,12 +94,6 @@ def attention_over_columns(x, W_query, W_key, W_value):
     return weights @ (x @ W_value), weights
 
 
-def attention_as_linear(x, W_query, W_key, W_value):
-    queries, keys, values = (F.linear(x, W) for W in (W_query, W_key, W_value))
-    weights = torch.softmax(queries @ keys.T / W_query.shape[1] ** 0.5, dim=-1)
-    return weights @ values, weights
-
-
 def attention_weights_first(x, W_query, W_key, W_value):
     context, weights = attention_by_matmul(x, W_query, W_key, W_value)
     return weights, context
@@ -136,11 +113,8 @@ RIGHT = [
     attention_by_one_matrix,
 ]
 WRONG = [
-    (attention_with_one_key, "W_key used for the queries, too"),
     (attention_exchanged, "queries and keys exchanged"),
     (attention_transposed_scores, "queries and keys exchanged"),
-    (attention_with_one_vector, "W_query used for the keys, too"),
-    (attention_of_words, "values that are not projected"),
     (attention_of_keys, "an average of the keys"),
     (attention_unscaled, "attention without scaling"),
     (attention_scaled_by_input, "scores divided by the square root of d_in"),
@@ -150,7 +124,6 @@ WRONG = [
         "weights divided by the square root of d_out after softmax",
     ),
     (attention_over_columns, "softmax over the queries"),
-    (attention_as_linear, "matrices that are transposed"),
     (attention_weights_first, "attention with its two results exchanged"),
     (attention_multiplied, None),
 ]

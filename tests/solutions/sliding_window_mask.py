@@ -31,26 +31,13 @@ def window_too_wide(T, window):
     return full.tril() & full.triu(-window)
 
 
-def window_too_narrow(T, window):
-    t, s = torch.arange(T)[:, None], torch.arange(T)
-    return (s <= t) & (t - s < window - 1)
-
-
 def window_two_sided(T, window):
     t, s = torch.arange(T)[:, None], torch.arange(T)
     return (t - s).abs() < window
 
 
-def window_forgotten(T, window):
-    return torch.ones(T, T).tril().bool()
-
-
 def window_ahead(T, window):
     return window_by_comparison(T, window).T
-
-
-def window_negated(T, window):
-    return ~window_by_loops(T, window)
 
 
 def window_without_self(T, window):
@@ -77,11 +64,8 @@ RIGHT = [
 ]
 WRONG = [
     (window_too_wide, "a window that is one key too wide"),
-    (window_too_narrow, "a window that is one key too narrow"),
     (window_two_sided, "a window to both sides"),
-    (window_forgotten, "a causal mask without a window"),
     (window_ahead, "a window into the future"),
-    (window_negated, "the keys that the window should hide"),
     (window_without_self, "a window without the token itself"),
     (window_in_blocks, "windows laid side by side"),
 ]

@@ -47,53 +47,14 @@ def stops_at_the_lead(difference, D):
     return -2 * (1 - w) * w * (1 - w)
 
 
-def forgets_the_division(difference, D):
-    w = torch.sigmoid(difference)
-    return -2 * (1 - w) * w * (1 - w)
-
-
-def divides_by_the_width(difference, D):
-    w = torch.sigmoid(difference / math.sqrt(D))
-    return -2 * (1 - w) * (w - w**2) / D
-
-
-def multiplies_by_the_root(difference, D):
-    w = torch.sigmoid(difference / math.sqrt(D))
-    return -2 * (1 - w) * (w - w**2) * math.sqrt(D)
-
-
 def forgets_the_minus(difference, D):
     w = torch.sigmoid(difference / math.sqrt(D))
     return 2 * (1 - w) * w * (1 - w) / math.sqrt(D)
 
 
-def forgets_the_two(difference, D):
-    w = torch.sigmoid(difference / math.sqrt(D))
-    return -((1 - w) ** 2) * w / math.sqrt(D)
-
-
-def adds_up(difference, D):
-    w = torch.sigmoid(difference / math.sqrt(D))
-    return -2 * (1 - w) + w * (1 - w) + 1 / math.sqrt(D)
-
-
 def skips_softmax(difference, D):
     w = torch.sigmoid(difference / math.sqrt(D))
     return -2 * (1 - w) / math.sqrt(D)
-
-
-def skips_the_loss(difference, D):
-    w = torch.sigmoid(difference / math.sqrt(D))
-    return w * (1 - w) / math.sqrt(D)
-
-
-def squares_the_weight(difference, D):
-    w = torch.sigmoid(difference / math.sqrt(D))
-    return 2 * w * w * (1 - w) / math.sqrt(D)
-
-
-def returns_the_loss(difference, D):
-    return (1 - torch.sigmoid(difference / math.sqrt(D))).square()
 
 
 def overflows(difference, D):
@@ -118,16 +79,8 @@ RIGHT = [
 ]
 WRONG = [
     (stops_at_the_lead, "the derivative with respect to the lead"),
-    (forgets_the_division, "a difference that nothing divides"),
-    (divides_by_the_width, "a last derivative of 1 / D"),
-    (multiplies_by_the_root, "a last derivative of √D"),
     (forgets_the_minus, "the right size with the other sign"),
-    (forgets_the_two, "a square without its 2"),
-    (adds_up, "three derivatives that are added"),
     (skips_softmax, "a chain without softmax"),
-    (skips_the_loss, "a chain without the loss"),
-    (squares_the_weight, "the derivative of weight² in place of (1 - weight)²"),
-    (returns_the_loss, "the loss in place of its derivative"),
     (overflows, "an exponential that overflows"),
     (takes_the_logarithm, None),
 ]

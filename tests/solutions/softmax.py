@@ -3,7 +3,6 @@
 import math
 
 import torch
-import torch.nn.functional as F
 
 
 def softmax_of_torch(scores):
@@ -66,54 +65,14 @@ def softmax_down_the_columns(scores):
     return powers / powers.sum(dim=0, keepdim=True)
 
 
-def softmax_over_queries(scores):
-    return F.softmax(scores, dim=-2)
-
-
 def softmax_of_everything(scores):
     powers = torch.exp(scores - scores.max())
     return powers / powers.sum()
 
 
-def softmax_with_flat_sums(scores):
-    largest = scores.max(dim=-1, keepdim=True).values
-    powers = (scores - largest).exp()
-    return powers / powers.sum(dim=-1)
-
-
-def softmax_short_and_wrong(scores):
-    return torch.exp(scores) / torch.exp(scores).sum()
-
-
-def softmax_short_without_keepdim(scores):
-    return torch.exp(scores) / torch.exp(scores).sum(dim=-1)
-
-
 def softmax_without_any_keepdim(scores):
     powers = torch.exp(scores - scores.max(dim=-1).values)
     return powers / powers.sum(dim=-1)
-
-
-def softmax_without_exp(scores):
-    return scores / scores.sum(dim=-1, keepdim=True)
-
-
-def softmax_undivided(scores):
-    return torch.exp(scores - scores.max(dim=-1, keepdim=True)[0])
-
-
-def softmax_as_logarithm(scores):
-    return F.log_softmax(scores, dim=-1)
-
-
-def softmax_divided_by_the_maximum(scores):
-    scores = scores / scores.max(dim=-1, keepdim=True).values
-    powers = torch.exp(scores)
-    return powers / powers.sum(dim=-1, keepdim=True)
-
-
-def softmax_as_sigmoid(scores):
-    return 1 / (1 + torch.exp(-scores))
 
 
 RIGHT = [
@@ -136,24 +95,6 @@ WRONG = [
     (softmax_that_overflows, "softmax without subtracting the maximum"),
     (softmax_with_one_maximum, "softmax with one maximum for all rows"),
     (softmax_down_the_columns, "softmax over the first axis"),
-    (softmax_over_queries, "softmax over the last axis but one"),
     (softmax_of_everything, "one softmax over all numbers together"),
-    (softmax_with_flat_sums, "sums without keepdim=True"),
-    (
-        softmax_short_and_wrong,
-        "one sum for all rows, and no maximum subtracted",
-    ),
-    (
-        softmax_short_without_keepdim,
-        "sums without keepdim=True, and no maximum subtracted",
-    ),
     (softmax_without_any_keepdim, None),
-    (softmax_without_exp, "scores divided by their sum"),
-    (softmax_undivided, "exponentials that are not divided by their sum"),
-    (softmax_as_logarithm, "the logarithm of softmax"),
-    (
-        softmax_divided_by_the_maximum,
-        "softmax of scores divided by their maximum",
-    ),
-    (softmax_as_sigmoid, "the sigmoid of each score"),
 ]

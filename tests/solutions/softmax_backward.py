@@ -44,11 +44,6 @@ def softmax_back_like_exp(weights, grad_weights):
     return grad_weights * weights
 
 
-def softmax_back_by_outer_products(weights, grad_weights):
-    jacobian = -weights.unsqueeze(-1) * weights.unsqueeze(-2)
-    return (jacobian @ grad_weights.unsqueeze(-1)).squeeze(-1)
-
-
 def softmax_back_plain_sum(weights, grad_weights):
     return weights * (grad_weights - grad_weights.sum(dim=-1, keepdim=True))
 
@@ -100,7 +95,6 @@ RIGHT = [
 WRONG = [
     (softmax_back_like_a_sigmoid, "the diagonal of the Jacobian alone"),
     (softmax_back_like_exp, "weights times gradient, and no more"),
-    (softmax_back_by_outer_products, "the Jacobian without its diagonal part"),
     (softmax_back_plain_sum, "a sum of the gradients that no weights multiply"),
     (
         softmax_back_centred,

@@ -61,31 +61,12 @@ def split_without_transpose(x, num_heads):
     return x
 
 
-def split_with_last_axes_swapped(x, num_heads):
-    B, T, C = x.shape
-    return x.reshape(B, T, num_heads, C // num_heads).transpose(-1, -2)
-
-
-def split_with_outer_axes_swapped(x, num_heads):
-    B, T, C = x.shape
-    return x.reshape(B, T, num_heads, C // num_heads).permute(0, 3, 2, 1)
-
-
 def split_with_stack_in_front(x, num_heads):
     return torch.stack(torch.chunk(x, num_heads, dim=-1))
 
 
 def split_into_heads_of_width_h(x, num_heads):
     return torch.stack(x.split(num_heads, dim=-1), dim=1)
-
-
-def split_of_one_sequence(x, num_heads):
-    T = x.size(1)
-    return x.contiguous().view(T, num_heads, -1).permute(1, 0, 2)
-
-
-def split_that_repeats(x, num_heads):
-    return torch.stack([x for _ in range(num_heads)], dim=1)
 
 
 def split_in_reverse(x, num_heads):
@@ -105,14 +86,10 @@ WRONG = [
     (split_with_width_first, "heads that take every H-th feature"),
     (split_with_strides, "heads that take every H-th feature"),
     (split_without_transpose, "a cut without a transpose"),
-    (split_with_last_axes_swapped, "a transpose of heads and features"),
-    (split_with_outer_axes_swapped, "a transpose of tokens and features"),
     (split_with_stack_in_front, "heads in front of the batch"),
     (
         split_into_heads_of_width_h,
         "num_heads taken for the width of a head",
     ),
-    (split_of_one_sequence, "a split without a batch"),
-    (split_that_repeats, "all features for every head"),
     (split_in_reverse, None),
 ]

@@ -61,11 +61,6 @@ def relu(x, W1_parts, b1_parts, W2_parts, b2):
     return sum((x @ W1 + b1).relu() @ W2 for W1, b1, W2 in parts) + b2
 
 
-def side_by_side(x, W1_parts, b1_parts, W2_parts, b2):
-    parts = zip(W1_parts, b1_parts, W2_parts, strict=True)
-    return torch.cat([F.gelu(x @ W1 + b1) @ W2 + b2 for W1, b1, W2 in parts], dim=-1)
-
-
 RIGHT = [by_sum, by_loop, by_stack, bias_in_the_first]
 WRONG = [
     (bias_everywhere, "the last bias in every process"),
@@ -74,5 +69,4 @@ WRONG = [
     (assigned, "the last process's part alone"),
     (late, "an activation behind the sum"),
     (relu, "another activation, ReLU"),
-    (side_by_side, "parts side by side"),
 ]

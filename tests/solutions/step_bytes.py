@@ -47,10 +47,6 @@ def numbers_only(numbers, bytes_each, processes, sharded):
     return (3 if sharded else 2) * (processes - 1) / processes * numbers
 
 
-def floored(numbers, bytes_each, processes, sharded):
-    return (3 if sharded else 2) * (processes - 1) * (numbers * bytes_each // processes)
-
-
 def exchanged(numbers, bytes_each, processes, sharded):
     return (2 if sharded else 3) * (processes - 1) / processes * numbers * bytes_each
 
@@ -62,6 +58,5 @@ WRONG = [
     (whole_tensors, "a whole tensor for each round"),
     (to_everybody, "a whole tensor for each other process"),
     (numbers_only, "a count of numbers"),
-    (floored, "whole pieces, rounded down"),
     (exchanged, "the two ways exchanged"),
 ]

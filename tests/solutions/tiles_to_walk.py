@@ -49,10 +49,6 @@ def by_pairs(T, tile, window):
     return len(needed)
 
 
-def all_of_them(T, tile, window):
-    return math.ceil(T / tile) ** 2
-
-
 def half_of_them(T, tile, window):
     n = math.ceil(T / tile)
     return n * (n + 1) // 2
@@ -94,7 +90,6 @@ def both_sides(T, tile, window):
 
 RIGHT = [by_mask, by_loops, by_first_tile, by_splitting, by_pairs]
 WRONG = [
-    (all_of_them, "a count of all tiles"),
     (half_of_them, "a causal mask without a window"),
     (rounded_down, "a last tile that is left out"),
     (window_without_itself, "a window one too wide"),

@@ -56,24 +56,6 @@ def top_k_undivided(logits, k, temperature):
     return torch.where(probabilities >= smallest, probabilities, 0.0)
 
 
-def top_k_strict(logits, k, temperature):
-    smallest = logits.sort(descending=True).values[:, k - 1 : k]
-    logits = torch.where(logits > smallest, logits, -torch.inf)
-    return (logits / temperature).softmax(-1)
-
-
-def top_k_one_too_many(logits, k, temperature):
-    smallest = logits.sort(descending=True).values[:, k : k + 1]
-    logits = torch.where(logits >= smallest, logits, -torch.inf)
-    return (logits / temperature).softmax(-1)
-
-
-def top_k_over_rows(logits, k, temperature):
-    smallest = logits.topk(k, dim=0).values[-1]
-    logits = logits.masked_fill(logits < smallest, -torch.inf)
-    return (logits / temperature).softmax(-1)
-
-
 def top_k_multiplied(logits, k, temperature):
     values, ids = logits.topk(k)
     probabilities = (values * temperature).softmax(-1)
@@ -85,16 +67,6 @@ def top_k_late_temperature(logits, k, temperature):
     weights = logits.masked_fill(logits < smallest, -torch.inf).softmax(-1)
     weights = weights / temperature
     return weights / weights.sum(-1, keepdim=True)
-
-
-def top_k_compact(logits, k, temperature):
-    return F.softmax(torch.topk(logits, k).values / temperature, dim=-1)
-
-
-def top_k_smallest(logits, k, temperature):
-    largest = logits.sort().values[:, k - 1 : k]
-    logits = logits.masked_fill(logits > largest, -torch.inf)
-    return (logits / temperature).softmax(-1)
 
 
 def top_k_sorted(logits, k, temperature):
@@ -109,12 +81,7 @@ WRONG = [
     (top_k_with_a_low_number, None),
     (top_k_zeros, "top-k with logits set to 0 where they are cut"),
     (top_k_undivided, "top-k that is not divided by its sum"),
-    (top_k_strict, "top-k without the k-th"),
-    (top_k_one_too_many, "top-k that keeps k + 1"),
-    (top_k_over_rows, "top-k over the rows"),
     (top_k_multiplied, "logits multiplied by the temperature"),
     (top_k_late_temperature, "a temperature without effect"),
-    (top_k_compact, "k probabilities without their places"),
-    (top_k_smallest, "the least probable k"),
     (top_k_sorted, "probabilities in sorted order"),
 ]

@@ -96,20 +96,10 @@ def top_p_sorted(logits, p):
     return ordered / ordered.sum(-1, keepdim=True)
 
 
-def top_p_mask_in_order(logits, p):
-    ordered = logits.softmax(-1).sort(descending=True).values
-    remove = ordered.cumsum(-1) - ordered >= p
-    return logits.masked_fill(remove, -torch.inf).softmax(-1)
-
-
 def top_p_undivided(logits, p):
     ordered, ids = logits.softmax(-1).sort(descending=True)
     ordered[ordered.cumsum(-1) - ordered >= p] = 0.0
     return torch.zeros_like(logits).scatter(-1, ids, ordered)
-
-
-def top_p_threshold(logits, p):
-    return logits.masked_fill(logits.softmax(-1) < p, -torch.inf).softmax(-1)
 
 
 def top_p_by_cutoff(logits, p):
@@ -145,9 +135,7 @@ WRONG = [
     (top_p_unsorted, "sums over characters that were not sorted"),
     (top_p_ascending, "sums that begin with the least probable"),
     (top_p_sorted, "probabilities in sorted order"),
-    (top_p_mask_in_order, "a mask that stays in sorted order"),
     (top_p_undivided, "top-p that is not divided by its sum"),
-    (top_p_threshold, "a threshold for each single probability"),
     (top_p_by_cutoff, "top-p that keeps more where probabilities are equal"),
     (top_p_gathers, "gather in place of scatter"),
 ]

@@ -93,26 +93,9 @@ def two_shifted_ahead(vocab_size, context_length):
     return W_query, W_key, W_value
 
 
-def two_of_one_kind(vocab_size, context_length):
-    W_query, W_key, W_value = two_by_loops(vocab_size, context_length)
-    W_query[:, context_length:] = W_query[:, :context_length]
-    return W_query, W_key, W_value
-
-
 def two_the_other_way(vocab_size, context_length):
     W_query, W_key, W_value = two_by_loops(vocab_size, context_length)
     return W_key, W_query, W_value
-
-
-def two_without_a_second_value(vocab_size, context_length):
-    W_query, W_key, W_value = two_by_loops(vocab_size, context_length)
-    W_value[:, vocab_size:] = 0
-    return W_query, W_key, W_value
-
-
-def two_by_words(vocab_size, context_length):
-    words = torch.eye(vocab_size + context_length)[:, :vocab_size].tile(2)
-    return 1000 * words, words, words
 
 
 def two_without_keys(vocab_size, context_length):
@@ -136,10 +119,7 @@ WRONG = [
     (two_with_a_ten, "weights that aren't sharp"),
     (two_unshifted, "a head 0 that looks at its own word"),
     (two_shifted_ahead, "a head 0 whose queries meet no key"),
-    (two_of_one_kind, "two heads that look at the word before"),
     (two_the_other_way, "queries that meet no key"),
-    (two_without_a_second_value, "values for head 0 alone"),
-    (two_by_words, "heads that look for their own word"),
     (two_without_keys, "queries that meet no key"),
     (two_with_a_five, "weights that aren't sharp"),
     (two_as_one_tensor, None),

@@ -71,15 +71,6 @@ def into_a_class_of_its_own(v2):
     return v1
 
 
-def untransposed(v2):
-    v1 = new_v1(v2)
-    with torch.no_grad():
-        v1.W_query.copy_(v2.W_query.weight)
-        v1.W_key.copy_(v2.W_key.weight)
-        v1.W_value.copy_(v2.W_value.weight)
-    return v1
-
-
 def widths_exchanged(v2):
     v1 = SelfAttentionV1(*v2.W_query.weight.shape)
     v1.load_state_dict(
@@ -102,28 +93,6 @@ def exchanged(v2):
         v1.W_key.copy_(v2.W_query.weight.T)
         v1.W_query.copy_(v2.W_key.weight.T)
         v1.W_value.copy_(v2.W_value.weight.T)
-    return v1
-
-
-def copy_and_paste(v2):
-    v1 = new_v1(v2)
-    with torch.no_grad():
-        v1.W_query.copy_(v2.W_query.weight.T)
-        v1.W_key.copy_(v2.W_query.weight.T)
-        v1.W_value.copy_(v2.W_query.weight.T)
-    return v1
-
-
-def one_of_three(v2):
-    v1 = OwnV1(v2.W_query.in_features, v2.W_query.out_features)
-    v1.W_query = nn.Parameter(v2.W_query.weight.detach().clone().T)
-    return v1
-
-
-def result_dropped(v2):
-    v1 = new_v1(v2)
-    for name, own in v1.named_parameters():
-        own.data.clone().copy_(getattr(v2, name).weight.T)
     return v1
 
 
@@ -168,10 +137,6 @@ def shared(v2):
     return v1
 
 
-def the_same_layer(v2):
-    return v2
-
-
 def halved(v2):
     v1 = by_copy(v2)
     with torch.no_grad():
@@ -190,16 +155,11 @@ RIGHT = [
 WRONG = [
     (by_contiguous_data, None),
     (with_v2_frozen, "a copy that leaves v2 without training"),
-    (untransposed, "a copy without the transpose"),
     (widths_exchanged, "a V1 whose matrices are (d_out, d_in)"),
     (reshaped, "a reshape in place of the transpose"),
     (exchanged, "a copy with query and key exchanged"),
-    (copy_and_paste, "a copy of W_query into all three matrices"),
-    (one_of_three, "a copy of W_query alone"),
-    (result_dropped, "a new V1 without any copy"),
     (frozen, "a V1 that no training can change"),
     (without_parameters, "a V1 whose matrices are no parameters"),
     (shared, "a V1 that shares its numbers with v2"),
-    (the_same_layer, "v2 itself, handed back"),
     (halved, None),
 ]

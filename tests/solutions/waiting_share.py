@@ -36,16 +36,6 @@ def multiplies(boxes, texts, stretches):
     return waiting / (texts + waiting)
 
 
-def more_boxes(boxes, texts, stretches):
-    waiting = boxes * stretches - 1
-    return waiting / (texts + waiting)
-
-
-def without_brackets(boxes, texts, stretches):
-    waiting = boxes / stretches - 1
-    return waiting / (texts + waiting)
-
-
 def floored(boxes, texts, stretches):
     waiting = (boxes - 1) // stretches
     return waiting / (texts + waiting)
@@ -66,10 +56,6 @@ def working(boxes, texts, stretches):
 
 def turns(boxes, texts, stretches):
     return (boxes - 1) / stretches
-
-
-def all_turns(boxes, texts, stretches):
-    return texts + (boxes - 1) / stretches
 
 
 def no_brackets_above(boxes, texts, stretches):
@@ -94,27 +80,19 @@ def exchanged(boxes, texts, stretches):
     return formula(texts, boxes, stretches)
 
 
-def rounded(boxes, texts, stretches):
-    return round(formula(boxes, texts, stretches), 1)
-
-
 RIGHT = [formula, exact, what_is_left, turn_by_turn]
 WRONG = [
     (counts_itself, "a turn of waiting for each box"),
     (forgets_stretches, "stretches that don't matter"),
     (multiplies, "stretches that make it wait longer"),
-    (more_boxes, "stretches that are more boxes"),
-    (without_brackets, "stretches that divide the boxes"),
     (floored, "waiting that is rounded down"),
     (both_ends, "waiting at both ends"),
     (beside_the_work, "waiting per text, not a share of the step"),
     (working, "the share that it works"),
     (turns, "turns, not a share"),
-    (all_turns, "all turns of the step"),
     (no_brackets_above, "1 divided by the stretches"),
     (no_brackets_below, "waiting by texts, and then a sum"),
     (percent, "a share in percent"),
     (long_step, "the step without stretches"),
     (exchanged, "boxes and texts exchanged"),
-    (rounded, "a share that is rounded"),
 ]

@@ -8,7 +8,6 @@ import torch
 from helpers import checks
 from helpers.checks.calling import Outcome
 from helpers.checks.cases import Case
-from helpers.checks.combining import besides
 from helpers.checks.signs import signs
 
 DRAWN = torch.rand(2, 3, 3, generator=torch.Generator().manual_seed(1)).softmax(-1)
@@ -307,121 +306,7 @@ def test_what_is_right_has_no_signs():
     assert told([DRAWN, WIDE], [DRAWN, WIDE]) == []
 
 
-CASES = [Case(f"input {i}", {"keys": torch.ones(3, 16)}) for i in range(3)]
-RIGHTS = [Outcome(value=one) for one in (DRAWN, WIDE, CAUSAL)]
-
-
-def changed(function, outcomes):
-    return [Outcome(value=function(one.value)) for one in outcomes]
-
-
-def test_a_mistake_and_one_thing_besides_are_told_apart():
-    known = changed(lambda x: x + 1, RIGHTS)
-    tripled = changed(lambda x: 3 * x, known)
-    found = besides(CASES, tripled, known, RIGHTS, ["weights"])
-    assert found == "multiplied by keys.shape[-2]"
-    turned = changed(torch.neg, known)
-    assert (
-        besides(CASES, turned, known, RIGHTS, ["weights"]) == "with every sign turned"
-    )
-    assert besides(CASES, known, known, RIGHTS, ["weights"]) is None
-
-
-def test_one_thing_besides_explains_every_result():
-    known = changed(lambda x: x + 1, RIGHTS)
-    odd = [*changed(lambda x: 3 * x, known)[:2], Outcome(value=known[2].value + 2e-4)]
-    assert besides(CASES, odd, known, RIGHTS, ["weights"]) is None
-
-
-def test_a_mistake_and_its_inverse_are_no_two_things():
-    known = changed(lambda x: x / 3, RIGHTS)
-    yours = [*RIGHTS[:2], Outcome(value=CAUSAL + 2e-4)]
-    assert besides(CASES, RIGHTS, known, RIGHTS, ["weights"]) is None
-    assert besides(CASES, yours, known, RIGHTS, ["weights"]) is None
-
-
-def test_one_input_that_a_change_explains_is_no_proof():
-    known = changed(lambda x: x + 1, RIGHTS[:1])
-    turned = changed(torch.neg, known)
-    assert besides(CASES[:1], turned, known, RIGHTS[:1], ["weights"]) is None
-
-
-def test_no_sign_is_turned_where_the_numbers_have_the_right_one():
-    known = changed(lambda x: -2 * x - 1, RIGHTS)
-    yours = changed(torch.neg, known)
-    assert besides(CASES, yours, known, RIGHTS, ["weights"]) is None
-
-
-def test_signs_are_turned_in_results_of_another_shape_as_well():
-    """What has no place in common with the right result has no sign to share."""
-    known = changed(lambda x: x.flatten(), RIGHTS)
-    turned = changed(torch.neg, known)
-    assert (
-        besides(CASES, turned, known, RIGHTS, ["weights"]) == "with every sign turned"
-    )
-
-
 # --- with the book's own checks -------------------------------------------------------
-
-
-def attention_with(factor):
-    """Self-attention, its scores multiplied by ``factor(x, queries, values)``."""
-
-    def attend(x, W_query, W_key, W_value):
-        queries, keys, values = x @ W_query, x @ W_key, x @ W_value
-        scores = queries @ keys.transpose(-1, -2) * factor(x, queries, values)
-        weights = scores.softmax(-1)
-        return weights @ values, weights
-
-    return attend
-
-
-@pytest.mark.parametrize(
-    ("factor", "sentence"),
-    [
-        (
-            lambda x, queries, values: math.log(2) / queries.shape[-1] ** 0.5,
-            "The scores are too small, by a factor of ln 2: softmax is taken with "
-            "powers of 2, not of e.",
-        ),
-        (
-            lambda x, queries, values: 1 / math.isqrt(queries.shape[-1]),
-            "The scores are divided by the root of W_query.shape[-1] without its "
-            "decimals.",
-        ),
-        (
-            lambda x, queries, values: (x.shape[-2] / queries.shape[-1]) ** 0.5,
-            "The scores are too large, by a factor of the root of x.shape[-2].",
-        ),
-        (
-            lambda x, queries, values: x.shape[-2] ** -0.5,
-            "The scores are those that a division by the root of x.shape[-2] gives in "
-            "place of one by the root of W_query.shape[-1].",
-        ),
-    ],
-)
-def test_what_softmax_divides_by_is_found(factor, sentence):
-    attempt = attention_with(factor)
-    assert checks.self_attention.examine(attempt).signs[0] == sentence
-
-
-def test_the_first_of_a_batch_in_place_of_all_is_told():
-    def first(heads):
-        return checks.merge_heads.reference(heads[:1].expand_as(heads))
-
-    assert checks.merge_heads.examine(first).signs[0] == (
-        "The first of the batch of heads stands for all: the others aren't used."
-    )
-
-
-def test_a_known_mistake_with_other_scores_besides_is_named():
-    def overflowing(queries, keys):
-        powers = (queries @ keys.transpose(-1, -2)).exp()
-        return powers / powers.sum(-1, keepdim=True)
-
-    found = checks.scaled_weights.examine(overflowing)
-    assert found.mistake == "softmax that doesn't subtract the maximum"
-    assert "The scores are too large" in " ".join(found.text.split())
 
 
 def test_what_changes_from_call_to_call_is_told():

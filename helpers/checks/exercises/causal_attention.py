@@ -1,12 +1,14 @@
 """Exercise of chapter 4: a causal layer."""
 
+import math
+
 import torch
+from torch import nn
 from torch.nn.parameter import UninitializedParameter
 
 from helpers import attention
 from helpers.checks.cases import Case, Mistake
 from helpers.checks.exercise import Exercise
-from helpers.checks.exercises.support import causal_attention_mistakes as mistaken
 from helpers.checks.exercises.support.readers_layer import (
     first_output,
     repeats,
@@ -14,6 +16,133 @@ from helpers.checks.exercises.support.readers_layer import (
     with_parameters,
 )
 from helpers.checks.stubs import attempted
+
+
+class Layer(nn.Module):
+    """A causal layer, written so that each mistake changes one method."""
+
+    always: bool | None = None  # what it takes for qkv_bias, whatever it is given
+    future: torch.Tensor
+
+    def __init__(self, d_in, d_out, context_length, dropout, qkv_bias=False):
+        super().__init__()
+        bias = qkv_bias if self.always is None else self.always
+        self.W_query = nn.Linear(d_in, d_out, bias=bias)
+        self.W_key = nn.Linear(d_in, d_out, bias=bias)
+        self.W_value = nn.Linear(d_in, d_out, bias=bias)
+        self.dropout = nn.Dropout(dropout)
+        self.scale = math.sqrt(d_out)
+        future = torch.ones(context_length, context_length).triu(1).bool()
+        self.register_buffer("future", future)
+
+    def hidden(self, T, scores):
+        return self.future[:T, :T]
+
+    def weights(self, scores):
+        hidden = self.hidden(scores.shape[-1], scores)
+        return (scores / self.scale).masked_fill(hidden, -math.inf).softmax(-1)
+
+    def drop(self, weights):
+        return self.dropout(weights)
+
+    def forward(self, x):
+        scores = self.W_query(x) @ self.W_key(x).transpose(-2, -1)
+        return self.drop(self.weights(scores)) @ self.W_value(x)
+
+
+class Uncut(Layer):
+    """Its mask keeps all its rows and columns, however short the text is."""
+
+    def hidden(self, T, scores):
+        return self.future
+
+
+class Forgetful(Layer):
+    """It hides nothing."""
+
+    def weights(self, scores):
+        return (scores / self.scale).softmax(-1)
+
+
+class OnTheProcessor(Layer):
+    """Its mask stays on the CPU."""
+
+    def hidden(self, T, scores):
+        return torch.ones(T, T).triu(1).bool()
+
+
+class Unscaled(Layer):
+    """It divides by 1."""
+
+    def __init__(self, *sizes):
+        super().__init__(*sizes)
+        self.scale = 1.0
+
+
+class ScaledByInput(Layer):
+    """It divides by the square root of d_in."""
+
+    def __init__(self, d_in, *rest):
+        super().__init__(d_in, *rest)
+        self.scale = math.sqrt(d_in)
+
+
+class Zeroing(Layer):
+    """It hides after softmax."""
+
+    def weights(self, scores):
+        return (scores / self.scale).softmax(-1).tril()
+
+
+class Undropped(Layer):
+    """It never drops."""
+
+    def drop(self, weights):
+        return weights
+
+
+class AlwaysDropping(Layer):
+    """It drops in eval mode, too."""
+
+    def drop(self, weights):
+        return nn.functional.dropout(weights, self.dropout.p)
+
+
+class DropsValues(Layer):
+    """It drops features of the values."""
+
+    def forward(self, x):
+        scores = self.W_query(x) @ self.W_key(x).transpose(-2, -1)
+        return self.weights(scores) @ self.dropout(self.W_value(x))
+
+
+class DropsScores(Layer):
+    """It drops before softmax."""
+
+    def forward(self, x):
+        scores = self.dropout(self.W_query(x) @ self.W_key(x).transpose(-2, -1))
+        return self.weights(scores) @ self.W_value(x)
+
+
+class Biased(Layer):
+    """It has biases, asked for or not."""
+
+    always = True
+
+
+class Turned(Layer):
+    """It keeps with the probability of dropping."""
+
+    def __init__(self, d_in, d_out, context_length, dropout, *bias):
+        super().__init__(d_in, d_out, context_length, 1 - dropout, *bias)
+
+
+class OverQueries(Layer):
+    """Its columns sum to 1."""
+
+    def weights(self, scores):
+        hidden = self.hidden(scores.shape[-1], scores)
+        return (scores / self.scale).masked_fill(hidden, -math.inf).softmax(-2)
 
 
 def _layer_inputs():
@@ -121,71 +250,71 @@ EXERCISE = Exercise(
     mistakes=(
         Mistake(
             "a layer whose mask is not cut to the number of tokens",
-            mistaken.Uncut,
+            Uncut,
             "The mask has context_length rows; three tokens need its first three rows "
             "and columns.",
         ),
         Mistake(
             "a layer that leaves a tensor, such as its mask, on the CPU",
-            mistaken.OnTheProcessor,
+            OnTheProcessor,
             "All is well until the layer moves: then tensors are on two devices. "
             "Register what the layer keeps as a buffer, or make it on the scores' "
             "device.",
         ),
         Mistake(
             "a layer without scaling",
-            mistaken.Unscaled,
+            Unscaled,
             "Divide the scores by the square root of D; here D is d_out.",
         ),
         Mistake(
             "a layer that divides by the square root of d_in",
-            mistaken.ScaledByInput,
+            ScaledByInput,
             "A score is a sum over the width of queries and keys, d_out; d_in has no "
             "part in it.",
         ),
         Mistake(
             "a layer that zeroes the weights after softmax",
-            mistaken.Zeroing,
+            Zeroing,
             "The rows don't sum to 1, and their sums depend on the future.",
         ),
         Mistake(
             "a layer without dropout",
-            mistaken.Undropped,
+            Undropped,
             "In training, weights are dropped with probability dropout, after softmax.",
         ),
         Mistake(
             "a layer that drops weights in eval mode, too",
-            mistaken.AlwaysDropping,
+            AlwaysDropping,
             "F.dropout drops by default; hand it training=self.training, or use "
             "nn.Dropout, which knows.",
         ),
         Mistake(
             "a layer that drops single features, of the values or of the context",
-            mistaken.DropsValues,
+            DropsValues,
             "nn.Dropout belongs on the weights: what is dropped is a token's whole "
             "share in the context, not single features.",
         ),
         Mistake(
             "a layer that drops scores before softmax",
-            mistaken.DropsScores,
+            DropsScores,
             "A score of 0 is a score like another, and softmax gives it a weight. "
             "Dropout comes after softmax.",
         ),
         Mistake(
             "a layer whose dropout is the probability of keeping",
-            mistaken.Turned,
+            Turned,
             "With dropout 0, yours drops everything in train mode. nn.Dropout takes "
             "the probability of dropping: hand it the layer's argument as it is.",
         ),
         Mistake(
             "a layer whose softmax runs over the queries",
-            mistaken.OverQueries,
+            OverQueries,
             "Each row, one query's weights, must sum to 1: softmax runs over the last "
             "axis.",
         ),
         Mistake(
             "a layer with biases",
-            mistaken.Biased,
+            Biased,
             "nn.Linear has a bias unless told otherwise; qkv_bias is False by default.",
         ),
     ),
