@@ -7,7 +7,7 @@ the bug museum.
 
 What the check ``causal_mask`` knows, and every word of its verdicts on known mistakes,
 stands in ``exercises/causal_mask.py``; so it is with each. What it says where no known
-mistake fits comes from ``signs``.
+mistake fits comes from ``repairing`` and ``signs``.
 """
 
 from helpers.checks.auditing import audit

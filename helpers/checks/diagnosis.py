@@ -98,7 +98,10 @@ class Diagnosis:
             done = quick_call(self.attempt, arguments, run=counted, seconds=SECONDS)
             return repairing.MOST_STEPS if done.hung else int(done.value)
 
-        trial = repairing.Trial(tried, self.rights, self.outcomes, alike, steps)
+        trial = repairing.Trial(
+            *(tried, self.rights, self.outcomes, alike, steps),
+            constants=exercise.constants,
+        )
         with sheltered():
             return repairing.repair(self.attempt, trial)
 

@@ -44,6 +44,8 @@ class Exercise:
             it, in a dict of numbers and truth values.
         fresh: whether the result must be new tensors: none that shares its memory with
             an argument.
+        constants: numbers of a right solution, such as an eps, which are tried in the
+            reader's code in place of theirs.
     """
 
     name: str
@@ -55,6 +57,7 @@ class Exercise:
     mistakes: tuple[Mistake, ...]
     run: Callable[..., Any] = plain_call
     fresh: bool = False
+    constants: tuple[float, ...] = ()
     _known: dict[tuple[Any, ...], Any] = dataclasses.field(
         default_factory=dict, init=False
     )

@@ -57,6 +57,26 @@ def softmax(x):
     return x.softmax(-1)
 
 
+def test_a_number_of_a_right_solution_is_tried_in_place_of_another():
+    attempt = written("def answer(x):\n    return x / 1000")
+
+    def trial(*constants):
+        def tried(function, number):
+            return quick_call(function, {"x": TABLES[number][0]}, run=plain_call)
+
+        numbers = range(len(TABLES))
+        rights = [tried(lambda x: x / 10_000, one) for one in numbers]
+        outcomes = [tried(attempt, one) for one in numbers]
+        return Trial(
+            *(tried, rights, outcomes, alike, lambda _: 1000), constants=constants
+        )
+
+    assert repair(attempt, trial(10_000)) == (
+        "with `return x / 10000` in place of `return x / 1000` (line 2)",
+    )
+    assert repair(attempt, trial()) == ()
+
+
 @pytest.mark.parametrize(
     ("body", "reference", "inputs", "words"),
     [
@@ -119,6 +139,31 @@ def softmax(x):
             TABLES,
             "with `rows = [x[i] for i in range(len(x))]` in place of "
             "`rows = [x[i] for i in range(len(x) - 1)]` (line 2)",
+        ),
+        (
+            "y = 0\nfor row in x:\n    y = row\nreturn y",
+            lambda x: x.sum(0),
+            TABLES,
+            "with `y += row` in place of `y = row` (line 4)",
+        ),
+        (
+            "y = x[0]\nfor row in x:\n    y += row\nreturn y",
+            lambda x: x[-1],
+            SQUARES,
+            "with `y = row` in place of `y += row` (line 4)",
+        ),
+        (
+            "y = 0\nfor row in x:\n    y = y + row\n    return y",
+            lambda x: x.sum(0),
+            TABLES,
+            "with line 5, `return y`, moved out of the block that begins in line 3",
+        ),
+        (
+            "return x.square().sum()",
+            lambda x: x.square().sum() / 2,
+            TABLES,
+            "with `return x.square().sum() / 2` in place of `return x.square().sum()` "
+            "(line 2)",
         ),
         (
             "y = x * 2\nx = x + 1\nreturn y",

@@ -71,6 +71,7 @@ EXERCISE = Exercise(
     returns={"bias": "(H, T, T)"},
     reference=_made(_slopes),
     cases=_sizes,
+    constants=(8,),
     mistakes=(
         Mistake(
             "slopes that begin at 1",

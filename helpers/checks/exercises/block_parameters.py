@@ -45,6 +45,7 @@ EXERCISE = Exercise(
     returns={"number": "a whole number"},
     reference=_counted,
     cases=_widths,
+    constants=(4, 8, 10, 12),
     mistakes=(
         Mistake(
             "a block whose heads have matrices of C x C each",

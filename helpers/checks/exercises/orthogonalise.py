@@ -143,6 +143,7 @@ EXERCISE = Exercise(
     returns={"update": "(..., rows, columns)"},
     reference=_rounds_of(_round),
     cases=_gradients,
+    constants=(*map(abs, COEFFICIENTS),),
     mistakes=(
         Mistake(
             "one length for all matrices",

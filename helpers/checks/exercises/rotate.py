@@ -86,6 +86,7 @@ EXERCISE = Exercise(
     returns={"turned": "(..., T, D)"},
     reference=lambda heads, start: _turn(heads, _angles(heads, start)),
     cases=_heads,
+    constants=(10_000,),
     mistakes=(
         Mistake(
             "a turn that begins at place 0",

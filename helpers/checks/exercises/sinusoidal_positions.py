@@ -67,6 +67,7 @@ EXERCISE = Exercise(
     returns={"vectors": "(T, C)"},
     reference=lambda T, d_model: positions.sinusoidal_positions(0, T, d_model),
     cases=_sizes,
+    constants=(10_000,),
     mistakes=(
         Mistake(
             "all sines in front of all cosines",

@@ -16,24 +16,34 @@ LIKE = (
     *(left_out.operations, exchanged.arguments, exchanged.comparisons),
     *(exchanged.operators, exchanged.numbers, exchanged.functions),
 )
-ADDED = (put_in.steps, put_in.lower_exponents, put_in.hiding, put_in.functions)
+ADDED = (
+    *(put_in.steps, put_in.lower_exponents, put_in.hiding, put_in.functions),
+    put_in.factors,
+)
 
 
-def plain_edits(definition: ast.AST) -> Iterator[Edit]:
+def plain_edits(
+    definition: ast.AST, constants: tuple[float, ...] = ()
+) -> Iterator[Edit]:
     """What is left out, and what is exchanged for another of its kind.
 
     Args:
         definition: a function's or class's node. Whoever makes an edit takes it back
             before the next comes.
+        constants: numbers that a right solution may have.
     """
     found, blocks = list(places(definition)), _blocks(definition)
     for place in found:
         yield from left_out.conditions(place)
     for block in blocks:
         yield from left_out.statements(block)
+        yield from left_out.totals(block)
+        yield from left_out.early_returns(block)
     for family in LIKE:
         for place in found:
             yield from family(place)
+    for place in found:
+        yield from exchanged.constants(place, constants)
     for block in blocks:
         yield from left_out.orders(block)
 

@@ -103,6 +103,16 @@ def numbers(place: Place) -> Iterator[Edit]:
         yield place.with_("-float('inf')")
 
 
+def constants(place: Place, numbers: tuple[float, ...]) -> Iterator[Edit]:
+    """One of the numbers of a right solution, in place of another."""
+    value = _number(place.node)
+    if value is None or isinstance(value, bool):
+        return
+    for other in numbers:
+        if other != value:
+            yield place.with_(ast.Constant(other))
+
+
 def _number(node: ast.expr) -> bool | int | float | None:
     """A number or truth value that is written out, with its sign."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):

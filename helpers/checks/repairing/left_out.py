@@ -1,4 +1,4 @@
-"""Changes of a reader's code that leave something out."""
+"""Changes of a reader's code that leave something out, or move a statement."""
 
 import ast
 import dataclasses
@@ -82,6 +82,45 @@ def orders(block: ast.AST) -> Iterator[Edit]:
                 f"{first.lineno}"
             )
             yield Edit(block, field, turned, first, words)
+
+
+def totals(block: ast.AST) -> Iterator[Edit]:
+    """A value that is added to what was there, for one that takes its place."""
+    if not isinstance(block, ast.For):
+        return
+    for i, one in enumerate(block.body):
+        added: ast.stmt
+        if isinstance(one, ast.Assign) and isinstance(one.targets[0], ast.Name):
+            if one.targets[0].id in {getattr(n, "id", "") for n in ast.walk(one.value)}:
+                continue  # what is added to has its place there
+            added = ast.AugAssign(one.targets[0], ast.Add(), one.value)
+        elif isinstance(one, ast.AugAssign) and isinstance(one.op, ast.Add):
+            added = ast.Assign([one.target], one.value)
+        else:
+            continue
+        ast.copy_location(added, one)
+        yield Edit(
+            block, "body", [*block.body[:i], added, *block.body[i + 1 :]], one, added
+        )
+
+
+def early_returns(block: ast.AST) -> Iterator[Edit]:
+    """A return that stands behind a block, and not at the end of it."""
+    for field, body in _bodies(block):
+        for i, inner in enumerate(body):
+            if not isinstance(inner, ast.For | ast.If):
+                continue
+            last = inner.body[-1]
+            if not isinstance(last, ast.Return):
+                continue
+            rest = inner.body[:-1] or [ast.Pass()]
+            words = (
+                f"with line {last.lineno}, `{text_of(last)}`, moved out of the block "
+                f"that begins in line {inner.lineno}"
+            )
+            shorter = Edit(inner, "body", rest, last, words)
+            longer = [*body[: i + 1], last, *body[i + 1 :]]
+            yield Edit(block, field, longer, last, words, others=(shorter,))
 
 
 def _bodies(block: ast.AST) -> Iterator[tuple[str, list[ast.stmt]]]:

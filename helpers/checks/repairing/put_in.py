@@ -85,6 +85,13 @@ def functions(place: Place) -> Iterator[Edit]:
             yield place.with_(one.format(text))
 
 
+def factors(place: Place) -> Iterator[Edit]:
+    """A factor of 2 more, of a whole result or of what a name is to hold."""
+    if place.field == "value" and isinstance(place.parent, ast.Return | ast.Assign):
+        for one in ("2 * ({})", "({}) / 2"):
+            yield place.with_(one.format(place.text))
+
+
 def divisors(place: Place, names: list[str]) -> Iterator[Edit]:
     """Another divisor or factor, made of one of the function's own names."""
     if place.field != "right" or not isinstance(place.parent, ast.BinOp):

@@ -42,6 +42,7 @@ class Trial:
         outcomes: what the reader's solution did.
         alike: ``alike(expected, outcome)``, whether two outcomes are the same.
         steps: ``steps(number)``, how much work the reader's solution is on an input.
+        constants: numbers that a right solution may have.
     """
 
     call: Callable[[Any, int], Outcome]
@@ -49,6 +50,7 @@ class Trial:
     outcomes: Sequence[Outcome]
     alike: Callable[[Outcome, Outcome], bool]
     steps: Callable[[int], int]
+    constants: tuple[float, ...] = ()
 
 
 def repair(attempt: Any, trial: Trial) -> tuple[str, ...]:
@@ -87,9 +89,10 @@ class _Search:
 
     def run(self) -> tuple[str, ...]:
         definition = self._code.definition
+        plain = plain_edits(definition, self._trial.constants)
         if self._counts:
-            return self._only(plain_edits(definition))
-        ways = itertools.chain(plain_edits(definition), name_edits(definition))
+            return self._only(plain)
+        ways = itertools.chain(plain, name_edits(definition))
         for way, promising in ((ways, True), (added_edits(definition), False)):
             for edit in self._first_of(way):
                 if self._repairs(edit, promising=promising):

@@ -1,0 +1,250 @@
+"""Start an exercise: a check, solutions for its tests, and five cells of a chapter.
+
+    python -m tools.new_exercise row-means 10_my_chapter
+
+It works as it stands, on the mean of each row; the author puts the task in its place.
+"""
+
+import argparse
+import re
+import sys
+
+import nbformat
+
+from tools import notebooks
+
+CHECK = '''\
+"""Exercise of chapter CHAPTER: the mean of each row."""
+
+import torch
+
+from helpers.checks.cases import Case, Mistake
+from helpers.checks.exercise import Exercise
+
+
+def _tables():
+    """The smallest input first: it is shown to the reader."""
+    generator = torch.Generator().manual_seed(1)
+    return [
+        Case("two rows", {"x": torch.tensor([[1.0, 2.0, 6.0], [0.0, 3.0, 3.0]])}),
+        Case("a square", {"x": torch.randn(4, 4, generator=generator)}),
+        Case("a batch", {"x": torch.randn(2, 3, 5, generator=generator)}),
+    ]
+
+
+EXERCISE = Exercise(
+    name="NAME",
+    stub="my_NAME(x)",
+    asks="a function of x (..., T, C) that returns the mean of each row, (..., T).",
+    returns={"means": "(..., T)"},
+    reference=lambda x: x.mean(dim=-1),
+    cases=_tables,
+    mistakes=(
+        Mistake(
+            "the mean of each column",
+            lambda x: x.mean(dim=-2),
+            "A row runs along the last axis, dim=-1. Yours averages over the rows.",
+        ),
+        Mistake(
+            "the sum in place of the mean",
+            lambda x: x.sum(dim=-1),
+            "Divide by how many numbers a row has, C.",
+        ),
+        Mistake(
+            "one mean for all rows",
+            lambda x: x.mean(),
+            "Each row has a mean of its own: say dim=-1.",
+        ),
+    ),
+)
+'''
+SOLUTIONS = '''\
+"""The mean of each row."""
+
+
+def by_mean(x):
+    return x.mean(-1)
+
+
+def by_sum(x):
+    return x.sum(dim=-1) / x.shape[-1]
+
+
+def by_columns(x):
+    return sum(x.unbind(-1)) / x.size(-1)
+
+
+def by_product(x):
+    return x @ x.new_full((x.shape[-1],), 1 / x.shape[-1])
+
+
+def of_columns(x):
+    return x.mean(dim=-2)
+
+
+def undivided(x):
+    return x.sum(-1)
+
+
+def of_everything(x):
+    return x.mean()
+
+
+RIGHT = [by_mean, by_sum, by_columns, by_product]
+WRONG = [
+    (of_columns, "the mean of each column"),
+    (undivided, "the sum in place of the mean"),
+    (of_everything, "one mean for all rows"),
+]
+'''
+HEADING = """\
+## Exercises
+
+Write your code in place of the three dots, run the cell, then run the check below it.
+The check says what your code does, and which mistake it looks like.
+
+"""
+# Each cell's kind, what its id begins with, and its text.
+CELLS = (
+    (
+        "markdown",
+        "exercise",
+        """\
+### Exercise NUMBER: The mean of each row
+
+*Easy, about 5 minutes.*
+
+Write `my_NAME(x)`: it returns the mean of each row of `x`.
+`x` is `(..., T, C)`, and the means are `(..., T)`.""",
+    ),
+    (
+        "code",
+        "stub",
+        'def my_NAME(x):\n    """The mean of each row of x (..., T, C)."""\n    ...',
+    ),
+    ("code", "check", "checks.NAME(my_NAME)"),
+    (
+        "markdown",
+        "hint",
+        """\
+<details><summary>Hint</summary>
+
+Along which axis does a row run?
+
+</details>""",
+    ),
+    (
+        "code",
+        "solution",
+        """\
+# @title A solution: click to see it { display-mode: "form" }
+def solved_NAME(x):
+    \"\"\"The mean of each row of x (..., T, C).\"\"\"
+    return x.mean(dim=-1)
+
+
+checks.NAME(solved_NAME)""",
+    ),
+)
+
+
+def cells_of(slug, number):
+    """The five cells of an exercise.
+
+    Args:
+        slug: words with hyphens.
+        number: of the exercise in its chapter.
+    """
+    make = {
+        "markdown": nbformat.v4.new_markdown_cell,
+        "code": nbformat.v4.new_code_cell,
+    }
+    cells = []
+    for kind, begin, text in CELLS:
+        text = text.replace("NAME", name_of(slug)).replace("NUMBER", str(number))
+        if begin == "exercise" and number == 1:
+            text = HEADING + text
+        cells.append(make[kind](text, id=f"{begin}-{slug}"))
+    return cells
+
+
+def name_of(slug):
+    """What the check is called."""
+    return slug.replace("-", "_")
+
+
+def add_cells(notebook, slug):
+    """Put an exercise behind those that a notebook has, and import the checks."""
+    ids = [cell.id for cell in notebook.cells]
+    solutions = [place for place, id_ in enumerate(ids) if id_.startswith("solution-")]
+    place = solutions[-1] + 1 if solutions else len(ids)
+    notebook.cells[place:place] = cells_of(slug, len(solutions) + 1)
+    setup = next(cell for cell in notebook.cells if cell.id == notebooks.SETUP_ID)
+    if not re.search(r"^from helpers import .*\bchecks\b", setup.source, re.MULTILINE):
+        setup.source += "\nfrom helpers import checks"
+
+
+def start(slug, chapter, root=notebooks.ROOT):
+    """Write check, solutions, cells, and the name into the list of exercises.
+
+    Args:
+        slug: words of small letters with hyphens, such as "row-means".
+        chapter: the name of a notebook in chapters, such as "10_my_chapter".
+        root: the folder of the book.
+
+    Returns:
+        paths: of the files that were written.
+
+    Raises:
+        ValueError: a slug of other letters, an exercise that exists, no such notebook.
+    """
+    if not re.fullmatch(r"[a-z]+(-[a-z0-9]+)*", slug):
+        raise ValueError(
+            f"the slug must be small letters and hyphens, such as row-means; got {slug}"
+        )
+    name = name_of(slug)
+    folder = root / "helpers" / "checks" / "exercises"
+    check, listed = folder / f"{name}.py", folder / "__init__.py"
+    solutions = root / "tests" / "solutions" / f"{name}.py"
+    page = root / "chapters" / f"{chapter}.ipynb"
+    for path in (check, solutions):
+        if path.exists():
+            raise ValueError(f"there is an exercise {name} already: {path}")
+    if not page.exists():
+        raise ValueError(f"there is no notebook {page}")
+    number = chapter.partition("_")[0]
+    check.write_text(
+        CHECK.replace("CHAPTER", number).replace("NAME", name), encoding="utf-8"
+    )
+    solutions.write_text(SOLUTIONS, encoding="utf-8")
+    text = listed.read_text(encoding="utf-8")
+    changed = re.sub(r'("\w+",\n)(\)\nEXERCISES)', rf'\1    "{name}",\n\2', text)
+    listed.write_text(changed, encoding="utf-8")
+    notebook = notebooks.read(page)
+    add_cells(notebook, slug)
+    notebooks.format_notebook(notebook)
+    notebooks.write(page, notebook)
+    return [check, solutions, listed, page]
+
+
+def main():
+    """Start an exercise, and say what is left to do."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("slug", help="such as row-means")
+    parser.add_argument("chapter", help="such as 10_my_chapter")
+    options = parser.parse_args()
+    try:
+        paths = start(options.slug, options.chapter)
+    except ValueError as error:
+        sys.exit(str(error))
+    print("Written:", *paths, sep="\n  ")
+    print(
+        f"Put your task in their place, then run {paths[-1].name} with\n"
+        f"  python -m tools.notebooks run {paths[-1]}\n"
+        f"and its tests with\n"
+        f"  python -m pytest tests/unit/test_checks.py -k {name_of(options.slug)}"
+    )
+
+
+if __name__ == "__main__":
+    main()
