@@ -8,6 +8,7 @@ process it runs in, does.
 """
 
 import argparse
+import difflib
 import pathlib
 import re
 import sys
@@ -84,7 +85,12 @@ def main():
     folder = options.folder
     for name in options.only:
         if name not in checks.EXERCISES:
-            parser.error(f"there is no check called {name}")
+            near = difflib.get_close_matches(name, checks.EXERCISES, cutoff=0.5)
+            words = f", but {' and '.join(near)}" if near else ""
+            parser.error(
+                f"there is no check called {name}{words}. The cell below an exercise "
+                "has its name, as in checks.softmax(my_softmax)."
+            )
     paths = [
         path
         for path in sorted(folder.rglob("*.ipynb"))

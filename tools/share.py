@@ -120,7 +120,8 @@ START_PAGE = """\
   :root {{ color-scheme: light dark; }}
   body {{ font: 1.05rem/1.6 system-ui, sans-serif; max-width: 42rem;
          margin: 2rem auto; padding: 0 1rem; }}
-  pre {{ overflow-x: auto; padding: .6rem 1rem; border: 1px solid; }}
+  pre {{ white-space: pre-wrap; overflow-wrap: anywhere;
+        padding: .6rem 1rem; border: 1px solid; }}
 </style>
 <main>
 <h1>{title}</h1>
@@ -132,7 +133,8 @@ and everything that you can move, in this browser.</p>
 <p>In <a href="https://colab.research.google.com">Colab</a>, choose <em>File, Upload
 notebook</em> and take one from the folder <code>notebooks</code>. Then drop
 <code>{wheel}</code>, from the same folder, into <em>Files</em> at the left, and run the
-first cell.</p>
+first cell. Colab folds no outputs: choose <em>Edit, Clear all outputs</em>, and each
+prediction's answer appears when you run its cell.</p>
 <h2>Run the notebooks on your machine</h2>
 <p>You need Python 3.11 or newer. In the folder <code>notebooks</code>:</p>
 <pre>python3 -m venv book
