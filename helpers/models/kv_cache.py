@@ -19,6 +19,10 @@ class KVCache:
     model that made it, until that model's weights change. Where the model has a window,
     what no later query may attend to is dropped.
 
+    What comes is written behind what is kept; only where there is no room left, new
+    room is made, for twice as much. With gradients, it is made at each call, because
+    the way back needs what was there before.
+
     Args:
         model: the TransformerLM; ``model.new_cache()`` is short for ``KVCache(model)``.
 
@@ -40,49 +44,103 @@ class KVCache:
             )
         self.model, self.config, self.length = model, config, 0
         self.last_ids: Tensor | None = None
-        self._layers: dict[int, tuple[Tensor, Tensor]] = {}
-        self._grown: dict[int, tuple[Tensor, Tensor]] = {}  # by the call under way
+        self._layers: dict[int, _Layer] = {}
 
     def extend(self, layer: int, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
         """Keep keys and values (B, H_kv, T, D) of a layer; return all, S of them."""
-        if self.length:
-            kept_keys, kept_values = self._layers[layer]
-            validation.require_shared("dtype", **{"the cache": kept_keys, "keys": keys})
-            keys = torch.cat([kept_keys, keys], dim=2)
-            values = torch.cat([kept_values, values], dim=2)
-        self._grown[layer] = (keys, values)
-        return keys, values
+        if not self.length:
+            self._layers[layer] = _Layer(keys, values, self.config.context_length)
+        return self._layers[layer].put(keys, values)
 
     def advance(self, ids: Tensor) -> None:
         """Count ids (B, T) as read, once every layer has their keys and values."""
-        self._layers = {
-            layer: (self._within_reach(keys), self._within_reach(values))
-            for layer, (keys, values) in self._grown.items()
-        }
-        self._grown = {}
+        window, sinks = self.config.window, self.config.sinks
+        # A bias by distance needs to know how far away the sinks stand.
+        if sinks and self.config.positions == "alibi":
+            window = None
+        for layer in self._layers.values():
+            layer.keep(ids.shape[1])
+            if window is not None:  # a new query takes one place of it
+                layer.drop_all_but(sinks, window - 1)
         self.length += ids.shape[1]
         self.last_ids = ids[:, -1:]
-
-    def _within_reach(self, heads: Tensor) -> Tensor:
-        """What a later query may attend to: all, or the sinks and the window's end."""
-        S, window, sinks = heads.shape[2], self.config.window, self.config.sinks
-        # A bias by distance needs to know how far away the sinks stand.
-        if window is None or (sinks and self.config.positions == "alibi"):
-            return heads
-        first = S - window + 1  # the new query takes one place of the window
-        if first <= sinks:
-            return heads
-        return torch.cat([heads[:, :, :sinks], heads[:, :, first:]], dim=2)
 
     def require_fit(self, model: nn.Module, ids: Tensor) -> None:
         """It was made by ``model`` and holds as many texts as ``ids``, beside them."""
         if self.model is not model:
             raise ValueError("cache must come from this model, got another model's")
         if self.length:
-            keys = self._layers[0][0]
+            keys = self._layers[0].keys
+            kept = keys[:, :, : self._layers[0].size]
             validation.require_same(
                 "the number of texts (B)",
                 ids=(ids.shape[0], validation.shape_of(ids)),
-                cache=(keys.shape[0], validation.shape_of(keys)),
+                cache=(keys.shape[0], validation.shape_of(kept)),
             )
             validation.require_shared("device", ids=ids, cache=keys)
+
+
+class _Layer:
+    """A layer's keys and values, and room behind them.
+
+    Args:
+        keys: (B, H_kv, T, D), what it will begin with.
+        values: (B, H_kv, T, D)
+        longest: positions that are never exceeded, those dropped included.
+    """
+
+    def __init__(self, keys: Tensor, values: Tensor, longest: int) -> None:
+        self.keys, self.values = keys[:, :, :0], values[:, :, :0]
+        self.longest = longest
+        self.first = self.size = 0  # what is kept: so many places, from the first on
+
+    def put(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+        """Write behind what is kept; return all, S positions."""
+        validation.require_shared("dtype", **{"the cache": self.keys, "keys": keys})
+        T, S = keys.shape[2], self.size + keys.shape[2]
+        if any(one.requires_grad for one in (self.keys, self.values, keys, values)):
+            kept_keys, kept_values = self._kept(self.size)
+            self.keys = torch.cat([kept_keys, keys], dim=2)
+            self.values = torch.cat([kept_values, values], dim=2)
+            self.first = 0
+            return self.keys, self.values
+        if self.first + S > self.keys.shape[2]:
+            self._move_to_room_for(max(S, min(2 * S, self.longest)))
+        end = self.first + self.size
+        self.keys.narrow(2, end, T).copy_(keys)
+        self.values.narrow(2, end, T).copy_(values)
+        return self._kept(S)
+
+    def keep(self, T: int) -> None:
+        """Count T positions that were put there."""
+        self.size += T
+
+    def drop_all_but(self, sinks: int, last: int) -> None:
+        """Keep so many first and so many last positions, side by side."""
+        excess = self.size - sinks - last
+        if excess <= 0:
+            return
+        if sinks:  # they are few: they move up, and the many others stay
+            if self.keys.requires_grad or self.values.requires_grad:
+                self.keys, self.values = self.keys.clone(), self.values.clone()
+            for heads in (self.keys, self.values):
+                moved = heads.narrow(2, self.first, sinks).clone()
+                heads.narrow(2, self.first + excess, sinks).copy_(moved)
+        self.first += excess
+        self.size -= excess
+
+    def _kept(self, size: int) -> tuple[Tensor, Tensor]:
+        keys = self.keys.narrow(2, self.first, size)
+        return keys, self.values.narrow(2, self.first, size)
+
+    def _move_to_room_for(self, places: int) -> None:
+        """Make room, and copy what is kept to its beginning."""
+        kept = self._kept(self.size)
+        B, H_kv, _, D = self.keys.shape
+        # What inference mode makes couldn't be written to outside of it.
+        with torch.inference_mode(False):
+            rooms = [one.new_empty(B, H_kv, places, D) for one in kept]
+        for room, one in zip(rooms, kept, strict=True):
+            room.narrow(2, 0, self.size).copy_(one)
+        self.keys, self.values = rooms
+        self.first = 0

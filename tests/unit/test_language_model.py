@@ -429,6 +429,47 @@ def test_a_cache_gives_the_logits_of_the_whole_text(name, pieces):
         assert fused.length == explicit.length == stop
 
 
+@pytest.mark.parametrize("options", [{}, {"window": 5}, {"window": 4, "sinks": 2}])
+def test_a_step_writes_behind_what_is_kept_and_copies_none_of_it(options):
+    """Room is made in steps of twice as much, and moved to once in a window."""
+    model, length = make(context_length=200, **options), 200
+    cache, rooms, steps = model.new_cache(), [], []
+    with torch.inference_mode():
+        for ids in some_ids(B, length).split(1, dim=1):
+            model(ids, cache=cache)
+            keys = cache.extend(1, *torch.zeros(2, B, H, 0, D))[0]
+            rooms.append(keys.untyped_storage().data_ptr())
+            steps.append(keys.storage_offset() // D)
+    moves = sum(one != other for one, other in zip(rooms, rooms[1:], strict=False))
+    assert moves <= (8 if not options else length / 3)
+    if options:  # the window's end goes on through the room
+        assert len(set(steps)) > 3
+
+
+@pytest.mark.parametrize("options", [{}, {"window": 3}, {"window": 3, "sinks": 2}])
+@pytest.mark.parametrize("frozen", [None, "W_key"])
+def test_gradients_go_back_through_a_cache(options, frozen):
+    model, ids = livelier(make(**options)).double(), some_ids(B, CONTEXT)
+    for name, parameter in model.named_parameters():
+        parameter.requires_grad_(frozen is None or frozen not in name)
+    trained = [one for one in model.parameters() if one.requires_grad]
+    cache, arriving = model.new_cache(), torch.randn(B, CONTEXT, VOCAB).double()
+    parts = [model(part, cache=cache) for part in ids.split([4, 1, 1, 2, 1], dim=1)]
+    found = torch.autograd.grad(torch.cat(parts, dim=1), trained, arriving)
+    expected = torch.autograd.grad(model(ids), trained, arriving)
+    torch.testing.assert_close(found, expected, rtol=0, atol=1e-9)
+
+
+def test_a_cache_filled_in_inference_mode_goes_on_outside_of_it():
+    model, ids = livelier(make()), some_ids(B, CONTEXT)
+    cache = model.new_cache()
+    with torch.inference_mode():
+        model(ids[:, :3], cache=cache)
+    with torch.no_grad():
+        logits = model(ids[:, 3:5], cache=cache)
+    torch.testing.assert_close(logits, model(ids)[:, 3:5], rtol=0, atol=1e-5)
+
+
 def test_a_call_that_failed_leaves_the_cache_as_it_was():
     model, ids = livelier(make()), some_ids(B, CONTEXT)
     cache = model.new_cache()
