@@ -19,6 +19,10 @@ from typing import Any, ParamSpec, TypeVar
 import torch
 from torch import Tensor
 
+from attention_audit.validation import require_booleans as require_booleans
+from attention_audit.validation import require_integers as require_integers
+from attention_audit.validation import require_probability as require_probability
+
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 Weights = TypeVar("Weights")
@@ -211,14 +215,6 @@ def require_values(
     require_same("the leading axes", keys=(k[:-2], k), values=(v[:-2], v))
 
 
-def require_integers(**sizes: int) -> None:
-    """Each is a whole number of at least 1."""
-    for name, size in sizes.items():
-        whole = isinstance(size, numbers.Integral) and not isinstance(size, bool)
-        if not whole or size < 1:
-            raise ValueError(f"{name} must be an integer of at least 1, got {size!r}")
-
-
 def require_integer_row(name: str, tensor: Tensor, letter: str) -> None:
     """One axis of whole numbers, of any integer dtype."""
     kind = tensor.dtype
@@ -228,20 +224,6 @@ def require_integer_row(name: str, tensor: Tensor, letter: str) -> None:
             f"{name} must be whole numbers with shape ({letter},), got {kind} "
             f"with shape {shape_of(tensor)}"
         )
-
-
-def require_booleans(**options: bool) -> None:
-    """Each is True or False: a number or a tensor in its place is a slip."""
-    for name, option in options.items():
-        if not isinstance(option, bool):
-            raise ValueError(f"{name} must be True or False, got {option!r}")
-
-
-def require_probability(name: str, p: float) -> None:
-    """A probability of dropping: at least 0 and less than 1."""
-    number = isinstance(p, numbers.Real) and not isinstance(p, bool)
-    if not number or not 0 <= p < 1:
-        raise ValueError(f"{name} must be a probability in [0, 1), got {p!r}")
 
 
 def require_heads(num_heads: int, width: int, width_name: str) -> None:

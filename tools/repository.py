@@ -19,7 +19,10 @@ import yaml
 from _ext.address import PLACEHOLDER, Address
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-REPEATING = ("_config.yml", "CITATION.cff", "pyproject.toml", "README.md")
+REPEATING = (
+    *("_config.yml", "CITATION.cff", "README.md"),
+    *("pyproject.toml", "attention-audit/pyproject.toml"),
+)
 FIRST_CHAPTER = "chapters/01_dot_product_attention.ipynb"
 COLAB_BADGE = "https://colab.research.google.com/assets/colab-badge.svg"
 BINDER = "https://mybinder.org"

@@ -28,7 +28,10 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 NAME = f"{BOOK}-{__version__}"
 START = "Start here.html"
 # What the wheel is made of: pip builds in the source's own folder.
-SOURCES = ("helpers", "attention_audit", "pyproject.toml", "README.md", "LICENSE")
+SOURCES = (
+    *("helpers", "attention-audit/src"),
+    *("pyproject.toml", "README.md", "LICENSE"),
+)
 LONG_AGO = "315532800"  # 1980, the oldest date that a zip file can hold
 
 

@@ -10,7 +10,7 @@ stands in ``exercises/causal_mask.py``; so it is with each. What it says where n
 mistake fits comes from ``repairing`` and ``signs``.
 """
 
-from helpers.checks.auditing import audit
+from attention_audit import audit
 from helpers.checks.exercise import Exercise
 from helpers.checks.exercises import EXERCISES
 from helpers.checks.verdict import Verdict

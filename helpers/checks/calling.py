@@ -2,13 +2,9 @@
 
 import contextlib
 import copy
-import io
-import linecache
 import logging
 import operator
 import pathlib
-import sys
-import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -16,14 +12,13 @@ from typing import Any
 
 import torch
 
-from helpers.checks.limits import within
+from attention_audit.calling import SEED, StartOfIt, apart, same_default_dtype
+from attention_audit.frames import where
+from attention_audit.limits import within
 
 SECONDS = 10.0  # of the processor, for a reader's call
 HALF = (torch.float16, torch.bfloat16)
-SEED = 20_170_612
-MOST_PRINTED = 1000
 BOOK = str(pathlib.Path(__file__).resolve().parent.parent)
-TORCH = str(pathlib.Path(torch.__file__).resolve().parent)
 
 
 @dataclass(frozen=True)
@@ -52,30 +47,9 @@ class Outcome:
     reseeded: bool = False
 
 
-class _FirstOfIt(io.TextIOBase):
-    """A file that keeps the start of what is written, however much comes."""
-
-    def __init__(self) -> None:
-        self.text = ""
-
-    def write(self, text: str) -> int:
-        self.text += text[: MOST_PRINTED - len(self.text)]
-        return len(text)
-
-
 def plain_call(function: Callable[..., Any], *arguments: Any) -> Any:
     """Call a function and hand its result on."""
     return function(*arguments)
-
-
-def wake_meta_device() -> None:
-    """Make PyTorch load what it needs for its first computation on the meta device.
-
-    That takes seconds, which shall not count as the reader's: an import that is stopped
-    half-way would leave PyTorch broken for the rest of the session.
-    """
-    numbers = torch.ones(1, 1, device="meta")
-    torch.nn.functional.linear(numbers, numbers, numbers[0])
 
 
 def call(
@@ -99,15 +73,7 @@ def call(
     """
     given = copy.deepcopy(arguments)
     before = {name: _items(one) for name, one in given.items()}
-    printed = _FirstOfIt()
-    # A generator that a GPU doesn't have yet needs no keeping, and would wake the GPU.
-    gpus = range(torch.cuda.device_count()) if torch.cuda.is_initialized() else []
-    with (
-        torch.random.fork_rng(devices=gpus),
-        contextlib.redirect_stdout(printed),
-        _same_default_dtype(),
-    ):
-        torch.default_generator.manual_seed(SEED)  # no other device's
+    with apart() as printed:
         done = within(seconds, lambda: run(function, *given.values()))
         reseeded = torch.initial_seed() != SEED
     if done is None:
@@ -122,7 +88,7 @@ def call(
     return Outcome(
         value=value,
         error=error,
-        where=_where(error),
+        where=where(error, BOOK),
         printed=printed.text,
         changed=changed,
         shared=tuple(shared),
@@ -150,16 +116,13 @@ def quick_call(
 @contextlib.contextmanager
 def sheltered() -> Iterator[None]:
     """Let nothing out of many quick calls, as nothing gets out of ``call``."""
-    gpus = range(torch.cuda.device_count()) if torch.cuda.is_initialized() else []
     logged = logging.root.manager.disable
     logging.disable()  # a changed call may log what the reader's never would
     try:
         with (
-            torch.random.fork_rng(devices=gpus),
-            contextlib.redirect_stdout(_FirstOfIt()),
-            contextlib.redirect_stderr(_FirstOfIt()),
+            apart(),
+            contextlib.redirect_stderr(StartOfIt()),
             warnings.catch_warnings(action="ignore"),
-            _same_default_dtype(),
         ):
             yield
     finally:
@@ -175,7 +138,7 @@ def settled() -> Iterator[None]:
     """
     with (
         warnings.catch_warnings(),
-        _same_default_dtype(),
+        same_default_dtype(),
         torch.device("cpu") if _elsewhere() else contextlib.nullcontext(),
     ):
         if torch.get_default_dtype() in HALF:
@@ -186,33 +149,6 @@ def settled() -> Iterator[None]:
 def _elsewhere() -> bool:
     """Whether new tensors would be on another device, as they are in this thread."""
     return torch.get_default_device().type != "cpu"
-
-
-@contextlib.contextmanager
-def _same_default_dtype() -> Iterator[None]:
-    """What new tensors are made of stays as it was."""
-    dtype = torch.get_default_dtype()
-    try:
-        yield
-    finally:
-        torch.set_default_dtype(dtype)
-
-
-def _where(error: BaseException | None) -> str:
-    """The last line of the reader's own code on the way to the error."""
-    if error is None:
-        return ""
-    standard = str(pathlib.Path(traceback.__file__).resolve().parent)
-    theirs = [
-        frame
-        for frame in traceback.extract_tb(error.__traceback__)
-        if not frame.filename.startswith((BOOK, TORCH, standard, sys.prefix))
-    ]
-    if not theirs:
-        return ""
-    number = theirs[-1].lineno or 0
-    line = linecache.getline(theirs[-1].filename, number).strip()
-    return f"line {number}: {line}" if line else f"line {number}"
 
 
 def _items(value: Any) -> list[Any]:

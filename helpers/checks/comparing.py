@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from attention_audit.wording import numbers_of
 from helpers.checks.calling import Outcome
 
 ABSOLUTE, RELATIVE = 1e-5, 1e-4
@@ -129,7 +130,7 @@ def _tensor_difference(expected: Tensor, yours: Any, part: str) -> Difference | 
         return Difference("type", part, yours, expected)
     if yours.shape != expected.shape:
         return Difference("shape", part, yours, expected)
-    if _sort(yours) != _sort(expected):
+    if numbers_of(yours) != numbers_of(expected):
         return Difference("dtype", part, yours, expected)
     if yours.device.type != expected.device.type:
         return Difference("device", part, yours, expected)
@@ -138,15 +139,6 @@ def _tensor_difference(expected: Tensor, yours: Any, part: str) -> Difference | 
         return None
     index = tuple(wrong.nonzero()[0].tolist())
     return Difference("values", part, yours, expected, index)
-
-
-def _sort(tensor: Tensor) -> str:
-    """Whether a tensor holds truth values, whole, complex or other numbers."""
-    if tensor.dtype == torch.bool:
-        return "boolean"
-    if tensor.is_complex():
-        return "complex"
-    return "floating-point" if tensor.is_floating_point() else "integer"
 
 
 def agree(yours: Tensor, expected: Tensor) -> Tensor:
@@ -241,28 +233,3 @@ def _nested(numbers: Any, depth: int, level: int = 1) -> str:
     separator = ", " if depth == 1 else ",\n" + " " * level
     inner = (_nested(one, depth - 1, level + 1) for one in numbers)
     return f"[{separator.join(inner)}]"
-
-
-def sort_of(value: Any) -> str:
-    """What kind of thing a value is, in words."""
-    if value is None:
-        return "None"
-    if isinstance(value, Tensor):
-        if value.layout != torch.strided:
-            return "a sparse tensor"
-        article = "an" if _sort(value) == "integer" else "a"
-        return f"{article} {_sort(value)} tensor {tuple(value.shape)}"
-    names = {
-        "ndarray": "a NumPy array",
-        "int": "a whole number",
-        "float": "a float",
-        "bool": "True or False",
-        "str": "a text",
-        "list": "a list",
-        "tuple": "a tuple",
-        "dict": "a dict",
-        "function": "a function",
-        "generator": "a generator, which a `yield` makes,",
-    }
-    kind = type(value).__name__
-    return names.get(kind, f"an object of type {kind}")

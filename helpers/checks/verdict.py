@@ -9,11 +9,12 @@ from typing import Any
 
 import torch
 
+from attention_audit.limits import PATIENCE
+from attention_audit.wording import sort_of
 from helpers.checks.calling import Outcome
 from helpers.checks.cases import Case, Mistake
-from helpers.checks.comparing import Difference, describe, sort_of
+from helpers.checks.comparing import Difference, describe
 from helpers.checks.harm import harm_of
-from helpers.checks.limits import PATIENCE
 from helpers.checks.stubs import is_a_stub
 
 WIDTH = 80

@@ -4,11 +4,10 @@ Shapes use the book's letters: B batch, T query positions, S key positions, C mo
 width, H heads, D width of one head. "..." stands for any leading axes.
 """
 
-import math
-
 import torch
 from torch import Tensor
 
+from attention_audit.alibi import published_slopes
 from helpers import validation
 
 BASE = 10_000.0  # of the wavelengths, from about 6 to about 63,000 positions
@@ -136,13 +135,7 @@ def alibi_slopes(num_heads: int, *, device: torch.device | str | None = None) ->
     hand in chapter 12.
     """
     validation.require_integers(num_heads=num_heads)
-
-    def of_a_power(H: int) -> list[float]:
-        return [2.0 ** (-8 * (h + 1) / H) for h in range(H)]
-
-    lower = 2 ** int(math.log2(num_heads))
-    extra = of_a_power(2 * lower)[0::2][: num_heads - lower]
-    return torch.tensor([*of_a_power(lower), *extra], device=device)
+    return torch.tensor(published_slopes(num_heads), device=device)
 
 
 def alibi_bias(

@@ -7,10 +7,9 @@ import sys
 import pytest
 import torch
 
-from attention_audit import command
+from attention_audit import LINES, command
 from attention_audit.fixture import require
 from helpers import checks
-from helpers.checks.auditing import LINES
 from tests.book.test_bug_museum import (
     BEHIND,
     EXHIBITS,

@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 
 import torch
 
+from attention_audit import Audit
 from helpers import checks
-from helpers.checks.auditing import Audit
 
 # Right ones that passed, of all; wrong ones that failed, of all: at first sight.
 HANDS = {

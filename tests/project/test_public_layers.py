@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from helpers.checks import auditing
+import attention_audit as auditing
 from tests import ROOT
 from tools import dependencies
 from tools.public_layers import LAYERS, RECORD, pytorch

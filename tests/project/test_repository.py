@@ -57,14 +57,16 @@ def test_setting_the_address_changes_every_place_and_nothing_else(book):
     after = contents(book)
     changed = differing(before, after)
     notebooks = {path for path in before if path.endswith(".ipynb")}
-    places = {"_config.yml", "CITATION.cff", "pyproject.toml", "README.md"}
+    projects = {"pyproject.toml", "attention-audit/pyproject.toml"}
+    places = {"_config.yml", "CITATION.cff", "README.md", *projects}
     assert changed == places | notebooks
     assert set(run_once.stdout.splitlines()[:-1]) == changed
 
     assert f"url: {URL}\n".encode() in after["_config.yml"]
     assert f"repository-code: {URL}\n".encode() in after["CITATION.cff"]
     assert b"url: https://someone.github.io/some-book/\n" in after["CITATION.cff"]
-    assert f'Repository = "{URL}"'.encode() in after["pyproject.toml"]
+    for path in projects:
+        assert f'Repository = "{URL}"'.encode() in after[path]
     assert b"/github/someone/some-book/blob/v" in after["README.md"]
     assert b"/v2/gh/someone/some-book/v" in after["README.md"]
     for path in notebooks:
@@ -174,7 +176,7 @@ def test_an_address_edited_by_hand_does_not_leave_the_others_behind(book):
     (book / "_config.yml").write_text(config, encoding="utf-8")
     refused = run(book, "set", URL)
     assert refused.returncode == 1
-    assert refused.stderr.startswith("CITATION.cff, pyproject.toml: neither ")
+    assert refused.stderr.startswith("CITATION.cff, pyproject.toml, attention-au")
 
 
 def test_a_release_under_another_tag_than_the_books_is_not_published():

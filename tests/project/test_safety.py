@@ -12,7 +12,7 @@ import pytest
 from tests import ROOT
 from tools import notebooks
 
-FOLDERS = ("helpers", "attention_audit", "experiments", "tools", "_ext", "tests")
+FOLDERS = ("helpers", "attention-audit", "experiments", "tools", "_ext", "tests")
 SCRIPT = re.compile(
     r"\beval\(|new Function|document\.write|(?:inner|outer)HTML|insertAdjacentHTML"
     r"|\bfetch\(|XMLHttpRequest|WebSocket|\bimport\("

@@ -43,9 +43,12 @@ def test_the_zip_holds_pages_notebooks_and_the_wheel(sent, site):
 def test_the_wheel_holds_every_file_of_the_library(sent):
     wheel = zipfile.ZipFile(sent / "notebooks" / notebooks.WHEEL)
     wanted = {
-        path.relative_to(share.ROOT).as_posix()
-        for package in ("helpers", "attention_audit")
-        for path in (share.ROOT / package).rglob("*.*")
+        path.relative_to(folder).as_posix()
+        for folder, package in (
+            (share.ROOT, "helpers"),
+            (share.ROOT / "attention-audit" / "src", "attention_audit"),
+        )
+        for path in (folder / package).rglob("*.*")
         if path.suffix != ".pyc"
     }
     assert len(wanted) > 200

@@ -15,7 +15,7 @@ RUFF = [sys.executable, "-m", "ruff"]
     [
         ["check", "."],
         [
-            *["format", "--check", "attention_audit", "experiments", "helpers"],
+            *["format", "--check", "attention-audit", "experiments", "helpers"],
             *["tests", "tools", "_ext"],
         ],
         ["format", "--check", "--line-length", "80", "chapters"],

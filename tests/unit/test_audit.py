@@ -8,8 +8,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from attention_audit import LINES
 from helpers import attention, checks
-from helpers.checks.auditing import LINES
 
 D_IN, T = 4, 6
 pytestmark = pytest.mark.usefixtures("one_thread")

@@ -7,7 +7,6 @@ import re
 import shlex
 import subprocess
 import sys
-import textwrap
 from collections.abc import Callable
 from typing import Literal
 
@@ -15,9 +14,9 @@ import pytest
 import torch
 from torch import nn
 
-from attention_audit import auditing, command, loading, options
+import attention_audit
+from attention_audit import Audit, Row, command, loading, options
 from helpers import checks
-from helpers.checks.auditing import Audit, Row
 from tests import ROOT
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -110,9 +109,7 @@ def told(monkeypatch):
         calls.append((module, d_in, context_length, given))
         return Audit("Told", (Row("one", "passes", ""),))
 
-    monkeypatch.setattr(auditing(), "audit", audit)
-    text = textwrap.dedent(inspect.getsource(audit))
-    monkeypatch.setattr(options, "source", lambda: text)
+    monkeypatch.setattr(attention_audit, "audit", audit)
     return calls
 
 
@@ -197,7 +194,7 @@ def test_advice_is_given_in_the_command_s_options(project, capsys):
     ],
 )
 def test_what_is_no_advice_stays_as_it_is(reason, turned):
-    known = options.options_of(options.source())
+    known = options.options_of(attention_audit.audit)
     assert options.spoken(reason, known) == turned
 
 
@@ -435,7 +432,7 @@ def test_help_of_the_audit_as_it_is(capsys):
 
 
 def test_options_read_from_the_source_are_those_of_the_audit():
-    known = {one.name: one for one in options.options_of(options.source())}
+    known = {one.name: one for one in options.options_of(attention_audit.audit)}
     _, *parameters = inspect.signature(checks.audit).parameters.values()
     assert list(known) == [one.name for one in parameters]
     empty = inspect.Parameter.empty
@@ -475,7 +472,7 @@ def test_the_version(capsys):
     with pytest.raises(SystemExit):
         command.main(["--version"])
     said = capsys.readouterr().out
-    assert said == f"attention-one-step 0.1.0, torch {torch.__version__}\n"
+    assert said == f"attention-audit 0.1.0, torch {torch.__version__}\n"
 
 
 # --- in a process of its own ----------------------------------------------------------

@@ -9,8 +9,8 @@ import torch
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
-import helpers
-from helpers.checks.auditing import Audit, Row
+import attention_audit
+from attention_audit import Audit, Row
 
 ROWS = (
     Row("one token", "passes", "T = 1"),
@@ -84,7 +84,7 @@ def test_json_has_all_of_it_and_the_versions():
     assert read["counts"] == {"pass": 1, "fail": 2, "not applicable": 1}
     assert [Row(**row) for row in read["rows"]] == list(ROWS)
     assert read["versions"] == {
-        "attention-one-step": helpers.__version__,
+        "attention-audit": attention_audit.__version__,
         "torch": torch.__version__,
     }
     assert Audit("Mine", ROWS[:1]).as_dict()["ok"] is True

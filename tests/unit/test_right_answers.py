@@ -15,8 +15,8 @@ import warnings
 import pytest
 import torch
 
+from attention_audit import limits
 from helpers import checks
-from helpers.checks import limits
 from helpers.checks.calling import call, plain_call
 from tests import ROOT
 from tests.solutions import RIGHT

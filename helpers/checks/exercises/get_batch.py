@@ -6,8 +6,8 @@ import math
 
 import torch
 
+from attention_audit.wording import sort_of
 from helpers.checks.cases import Case, Mistake
-from helpers.checks.comparing import sort_of
 from helpers.checks.exercise import Exercise
 from helpers.checks.stubs import attempted
 from helpers.text.batches import Windows

@@ -5,9 +5,9 @@ import copy
 import torch
 from torch import nn
 
+from attention_audit.wording import sort_of
 from helpers import attention
 from helpers.checks.cases import Mistake
-from helpers.checks.comparing import sort_of
 from helpers.checks.exercise import Exercise
 from helpers.checks.exercises.support.heads_and_layers import (
     MATRICES,

@@ -3,8 +3,9 @@
 import torch
 import torch.nn.functional as F
 
+from attention_audit.wording import sort_of
 from helpers.checks.cases import Case, Mistake
-from helpers.checks.comparing import difference, sort_of
+from helpers.checks.comparing import difference
 from helpers.checks.exercise import Exercise
 from helpers.checks.stubs import attempted
 

@@ -5,9 +5,10 @@ import copy
 import torch
 from torch import nn
 
+from attention_audit.wording import sort_of
 from helpers import attention
 from helpers.checks.cases import Case, Mistake
-from helpers.checks.comparing import difference, sort_of
+from helpers.checks.comparing import difference
 from helpers.checks.exercise import Exercise
 from helpers.checks.exercises.support.readers_layer import with_parameters
 from helpers.checks.stubs import attempted

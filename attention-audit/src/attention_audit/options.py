@@ -1,18 +1,11 @@
-"""The audit's options, read from its source.
+"""The audit's options, read from its signature and its docstring."""
 
-To import the audit is to import torch, which takes seconds. Whoever asks for help, or
-mistypes an option, needn't wait for that.
-"""
-
-import ast
+import inspect
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
-
-from attention_audit import BOOK
-
-PLAIN = {"bool": bool, "int": int, "float": float, "str": str}
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin
 
 
 @dataclass(frozen=True)
@@ -24,7 +17,7 @@ class Option:
         kinds: of value that it takes: bool, int, float, str or Callable, or a word such
             as "rotary". None is left out.
         required: whether it has no default.
-        default: where that is a literal, and else None.
+        default: its default, or None.
         told: what the docstring says of it.
     """
 
@@ -35,49 +28,36 @@ class Option:
     told: str
 
 
-def source() -> str:
-    """The module that has the function ``audit``, as text."""
-    path = BOOK.parent / "checks" / "auditing" / "checklist.py"
-    return path.read_text(encoding="utf-8")
-
-
-def options_of(text: str) -> list[Option]:
-    """The options of the function ``audit`` in a module's text, all but the layer."""
-    (audit,) = (
-        node
-        for node in ast.walk(ast.parse(text))
-        if isinstance(node, ast.FunctionDef) and node.name == "audit"
+def options_of(audit: Callable[..., Any]) -> list[Option]:
+    """The options of the function ``audit``, or one like it: all but the layer."""
+    told = dict(
+        re.findall(r"(?m)^    (\w+): (.*(?:\n {8}.*)*)", inspect.getdoc(audit) or "")
     )
-    lines = ast.get_docstring(audit) or ""
-    told = dict(re.findall(r"(?m)^    (\w+): (.*(?:\n {8}.*)*)", lines))
-    given = audit.args
-    _, *sizes = given.args
-    found: list[tuple[ast.arg, ast.expr | None]] = [(one, None) for one in sizes]
-    found += zip(given.kwonlyargs, given.kw_defaults, strict=True)
+    _, *parameters = inspect.signature(audit).parameters.values()
     return [
         Option(
-            one.arg,
+            one.name,
             tuple(_kinds(one.annotation)),
-            default is None,
-            default.value if isinstance(default, ast.Constant) else None,
-            " ".join(told.get(one.arg, "").split()).replace("``", ""),
+            one.default is one.empty,
+            None if one.default is one.empty else one.default,
+            " ".join(told.get(one.name, "").split()).replace("``", ""),
         )
-        for one, default in found
+        for one in parameters
     ]
 
 
-def _kinds(hint: ast.expr | None) -> Iterator[Any]:
+def _kinds(hint: Any) -> Iterator[Any]:
     """The types in a hint; for a Literal, its words, of which there are several."""
-    if isinstance(hint, ast.BinOp):  # one | other
-        yield from _kinds(hint.left)
-        yield from _kinds(hint.right)
-    elif isinstance(hint, ast.Name):
-        yield PLAIN[hint.id]
-    elif isinstance(hint, ast.Subscript) and isinstance(hint.value, ast.Name):
-        if hint.value.id == "Literal":
-            yield from ast.literal_eval(hint.slice)
-        else:
-            yield Callable
+    kind = get_origin(hint)
+    if kind in (Union, UnionType):
+        for one in get_args(hint):
+            yield from _kinds(one)
+    elif kind is Literal:
+        yield from get_args(hint)
+    elif kind is Callable:
+        yield Callable
+    elif hint is not NoneType:
+        yield hint
 
 
 def spoken(reason: str, known: list[Option]) -> str:

@@ -9,14 +9,15 @@ import re
 import torch
 from torch import Tensor
 
-from helpers.checks.auditing.inside import (
+from attention_audit.alibi import published_slopes
+from attention_audit.inside import (
     UNSEEN,
     Inside,
     inside_of,
     look_inside,
 )
-from helpers.checks.auditing.sources import PARALLEL, Source
-from helpers.checks.auditing.subject import (
+from attention_audit.sources import PARALLEL, Source
+from attention_audit.subject import (
     Result,
     Subject,
     fails,
@@ -24,7 +25,6 @@ from helpers.checks.auditing.subject import (
     passes,
     skip,
 )
-from helpers.models.positions import alibi_slopes
 
 HEADS = ("num_heads", "n_heads", "n_head", "nhead", "heads", "num_attention_heads")
 KV_HEADS = (
@@ -258,7 +258,7 @@ def _slopes_of_alibi(logits: Tensor) -> Result:
     """The published slopes, of Press et al. 2022 and the code with it."""
     H = len(logits)
     found = -logits[:, 1:].diagonal(0, 1, 2).mean(dim=1)  # one token back
-    right = alibi_slopes(H).to(found)
+    right = torch.tensor(published_slopes(H)).to(found)
     worst = int((found / right - 1).abs().argmax())
     if abs(found[worst] / right[worst] - 1) > 0.01:
         return fails(

@@ -14,13 +14,14 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from attention_audit import auditing, options
+import attention_audit
+from attention_audit import options
 from attention_audit.loading import NotFound, explained, find, put_first
 
 if TYPE_CHECKING:
     from torch import nn
 
-    from helpers.checks.auditing import Audit
+    from attention_audit import Audit
 
 PASSED, FAILED, NOT_AUDITED = 0, 1, 2
 SEED = 123
@@ -43,8 +44,7 @@ name a function that returns an nn.Module which calls it; no change to it is nee
 exit status: 0 no line fails; 1 a line fails that --allow doesn't name; 2 there was no
 audit, because the layer can't be found or made or an option is wrong."""
 HOW_TO_READ = """\
-what a line that fails means: "Read a line that fails" in the book, on the page
-"The audit" (chapters/audit.ipynb)"""
+what a line that fails means: "Read a line that fails" in attention-audit's README"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):  # a terminal may not know √
             stream.reconfigure(errors="backslashreplace")
     put_first(os.getcwd())
-    known = options.options_of(options.source())
+    known = options.options_of(attention_audit.audit)
     given = _parser(known).parse_args(arguments)
     try:
         with _stdout_to_stderr() if given.json else contextlib.nullcontext():
@@ -81,7 +81,6 @@ def _audit(given: argparse.Namespace, known: list[options.Option]) -> "Audit":
     import torch
     from torch import nn
 
-    audit = auditing().audit
     module, thing = find(given.target)
     settings: dict[str, Any] = {}
     for one in known:
@@ -100,7 +99,7 @@ def _audit(given: argparse.Namespace, known: list[options.Option]) -> "Audit":
         layer = make()
         settings.setdefault("make", make)
     with contextlib.redirect_stdout(io.StringIO()):
-        return audit(layer, **settings)
+        return attention_audit.audit(layer, **settings)
 
 
 def _make(target: str, thing: Any, values: Sequence[str]) -> "nn.Module":
@@ -222,8 +221,9 @@ class _Version(argparse.Action):
     """Prints the versions, of which torch's is known once that is imported."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
-        versions = auditing().report.versions()
-        print(", ".join(f"{name} {version}" for name, version in versions.items()))
+        from attention_audit.report import versions
+
+        print(", ".join(f"{name} {version}" for name, version in versions().items()))
         parser.exit()
 
 

@@ -16,9 +16,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from helpers.checks.auditing.recording import Trace
-from helpers.checks.auditing.sources import Source, source_of
-from helpers.checks.auditing.subject import Subject, context_of
+from attention_audit.recording import Trace
+from attention_audit.sources import Source, source_of
+from attention_audit.subject import Subject, context_of
 
 EXPLAINED = 1e-3  # what a softmax of the right scores leaves unexplained, at most
 UNSEEN = "not seen: no T × T weights meet values in a matrix product"

@@ -12,9 +12,9 @@ import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
-from helpers.checks.comparing import sort_of
+from attention_audit.report import FAILS, PASSES, SKIPPED
+from attention_audit.wording import sort_of
 
-PASSES, FAILS, SKIPPED = "passes", "FAILS", "not applicable"
 # Rounding in float32 stays below this share of the largest number.
 TOLERANCE = 1e-5
 MOST_PLACES = 8
@@ -60,7 +60,7 @@ class Declared:
 
 
 class Subject:
-    """What the lines of an audit need to know; the reader's module stays as it was.
+    """What the lines of an audit need to know; the owner's module stays as it was.
 
     Args:
         module: an ``nn.Module``.
@@ -299,7 +299,7 @@ def error_text(error: BaseException) -> str:
         first = textwrap.shorten(
             str(error).strip().split("\n")[0], 100, placeholder=" …"
         )
-    except Exception:  # an error of the reader's own may fail at that, too
+    except Exception:  # an error of the owner's own may fail at that, too
         first = ""
     if isinstance(error, Nonsense):
         return first

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from helpers.checks.auditing.recording import Trace
+from attention_audit.recording import Trace
 
 PARALLEL = 1e-9  # what the cosine of two columns may lack to 1: it errs squared
 SAME_LENGTHS = 1e-8

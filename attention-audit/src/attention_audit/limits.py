@@ -1,4 +1,4 @@
-"""A limit on what a reader's function takes, by which no slow machine is judged.
+"""A limit on what somebody else's code takes, by which no slow machine is judged.
 
 It counts the processor time of the call's own thread, and neither what modules take to
 load nor the time in which the whole process is stopped. By the clock there is a second
@@ -55,7 +55,7 @@ def within(
             thread.join()
         else:
             _wait(thread, clocks, seconds)
-    finally:  # a reader may interrupt the check as well
+    finally:  # whoever waits may interrupt it as well
         _stop(thread)
     return done[0] if done else None
 
@@ -66,7 +66,7 @@ def _done(work: Callable[[], Any]) -> tuple[Any, BaseException | None]:
         return work(), None
     except _Stopped:
         raise
-    except BaseException as error:  # a reader may raise anything, even SystemExit
+    except BaseException as error:  # they may raise anything, even SystemExit
         return None, error
 
 

@@ -8,21 +8,12 @@ import importlib.util
 import inspect
 import pathlib
 import sys
-import sysconfig
-import traceback
 from collections.abc import Iterator
 from types import ModuleType
 
+from attention_audit.frames import their_line
+
 FORM = "write path/to/file.py:Name or package.module:Name"
-NOT_THEIRS = (
-    "<",
-    str(pathlib.Path(__file__).parent),
-    *(
-        getattr(importlib.util.find_spec("torch"), "submodule_search_locations", None)
-        or []
-    ),
-    sysconfig.get_path("stdlib"),
-)
 
 
 class NotFound(Exception):
@@ -136,12 +127,9 @@ def explained(what: str) -> Iterator[None]:
     except NotFound:
         raise
     except (Exception, SystemExit) as error:
-        frames = traceback.extract_tb(error.__traceback__)
-        theirs = [one for one in frames if not one.filename.startswith(NOT_THEIRS)]
-        where = ""
-        if theirs:
-            last = theirs[-1]
-            where = f" ({pathlib.Path(last.filename).name}, line {last.lineno})"
+        line, where = their_line(error, "<"), ""
+        if line is not None:
+            where = f" ({pathlib.Path(line.filename).name}, line {line.lineno})"
         said = " ".join(str(error).split())
         why = f"{type(error).__name__}: {said}".rstrip(": ")
         raise NotFound(f"{what}: {why}{where}") from error

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
-from helpers.checks.auditing.inside import inside_of
-from helpers.checks.auditing.subject import (
+from attention_audit.inside import inside_of
+from attention_audit.subject import (
     Nonsense,
     Result,
     Subject,

@@ -8,11 +8,9 @@ from collections.abc import Collection, Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-import torch
+from attention_audit import __version__
 
-from helpers import BOOK, __version__
-from helpers.checks.auditing.subject import FAILS, PASSES, SKIPPED
-
+PASSES, FAILS, SKIPPED = "passes", "FAILS", "not applicable"
 WIDTH = 80
 NAME_WIDTH, RESULT_WIDTH = 16, 16
 WORDS = {PASSES: "pass", FAILS: "fail", SKIPPED: SKIPPED}
@@ -210,5 +208,7 @@ class Audit:
 
 
 def versions() -> dict[str, str]:
-    """The versions of the book's library and of torch."""
-    return {BOOK: __version__, "torch": torch.__version__}
+    """The versions of the audit and of torch."""
+    import torch
+
+    return {"attention-audit": __version__, "torch": torch.__version__}

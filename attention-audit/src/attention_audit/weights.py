@@ -10,15 +10,15 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
-from helpers.checks.auditing.inside import (
+from attention_audit.inside import (
     UNSEEN,
     Inside,
     inside_of,
     look_inside,
     slopes_of,
 )
-from helpers.checks.auditing.sources import Source
-from helpers.checks.auditing.subject import (
+from attention_audit.sources import Source
+from attention_audit.subject import (
     Result,
     Subject,
     fails,

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from helpers.checks.auditing.subject import (
+from attention_audit.subject import (
     Result,
     Subject,
     checked_context,
@@ -192,7 +192,7 @@ def compiled(subject: Subject) -> Result:
 
 
 def wake_compiler() -> None:
-    """Make PyTorch load its compiler, which takes seconds that aren't the reader's."""
+    """Make PyTorch load its compiler, which takes seconds that aren't the layer's."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         torch.compile(nn.Identity(), backend="aot_eager")(torch.ones(1))

@@ -7,9 +7,9 @@ import torch
 from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from helpers.checks.auditing.inside import inside_of
-from helpers.checks.auditing.subject import (
-    FAILS,
+from attention_audit.inside import inside_of
+from attention_audit.report import FAILS
+from attention_audit.subject import (
     Nonsense,
     Result,
     Subject,
@@ -24,7 +24,7 @@ from helpers.checks.auditing.subject import (
     unregistered,
     weights_of,
 )
-from helpers.checks.comparing import sort_of
+from attention_audit.wording import sort_of
 
 # Indexing a tensor on a GPU with numbers from the CPU is allowed; so is copying.
 MAY_MIX = ("copy", "index", "to.", "set_")

@@ -1,6 +1,6 @@
 """A pytest plugin: the fixture ``attention_audit``.
 
-pytest finds it by itself wherever the book's library is installed, and imports this
+pytest finds it by itself wherever this package is installed, and imports this
 module each time that it starts. So torch and the audit are imported by the first test
 that asks.
 """
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from helpers.checks.auditing import Audit
+    from attention_audit import Audit
 
 
 @pytest.fixture(scope="session")
