@@ -34,6 +34,25 @@ def decode_by_slices(ids, alphabet):
     return "".join(pieces)
 
 
+def decode_to_a_list(ids, alphabet):
+    return [alphabet[one] for one in ids]
+
+
+def decode_to_a_list_with_care(ids, alphabet):
+    for position, one in enumerate(ids):
+        if not 0 <= one < len(alphabet):
+            raise ValueError(f"{one} at {position}")
+    return [alphabet[one] for one in ids]
+
+
+def decode_with_spaces(ids, alphabet):
+    return " ".join([alphabet[one] for one in ids])
+
+
+def decode_from_one(ids, alphabet):
+    return "".join(alphabet[one - 1] for one in ids)
+
+
 def decode_only_too_large(ids, alphabet):
     for position, one in enumerate(ids):
         if one > len(alphabet) - 1:
@@ -59,6 +78,10 @@ RIGHT = [
     decode_by_slices,
 ]
 WRONG = [
+    (decode_to_a_list, "a decoder that returns a list of characters"),
+    (decode_to_a_list_with_care, "a decoder that returns a list of characters"),
+    (decode_with_spaces, "a decoder that puts spaces between the characters"),
+    (decode_from_one, "a decoder that counts from 1"),
     (decode_only_too_large, "a decoder that takes negative ids"),
     (decode_skips, "a decoder that skips ids outside the alphabet"),
     (decode_without_the_sign, None),

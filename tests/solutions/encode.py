@@ -51,6 +51,24 @@ def encode_with_index(text, alphabet):
     return list(map(alphabet.index, text))
 
 
+def encode_sorted(text, alphabet):
+    alphabet = sorted(set(alphabet))
+    return [alphabet.index(character) for character in text]
+
+
+def encode_sorted_and_plain(text, alphabet):
+    id_of = {character: i for i, character in enumerate(sorted(alphabet))}
+    return [id_of[character] for character in text]
+
+
+def encode_from_one(text, alphabet):
+    id_of = {character: i + 1 for i, character in enumerate(alphabet)}
+    for position, character in enumerate(text):
+        if character not in id_of:
+            raise ValueError(f"{character} at {position}")
+    return [id_of[character] for character in text]
+
+
 def encode_skips(text, alphabet):
     ids = []
     for character in text:
@@ -88,6 +106,9 @@ WRONG = [
         encode_with_index,
         "an encoder whose error says neither what is unknown nor where",
     ),
+    (encode_sorted, "an encoder that sorts the alphabet first"),
+    (encode_sorted_and_plain, "an encoder that sorts the alphabet first"),
+    (encode_from_one, "an encoder that counts from 1"),
     (encode_skips, "an encoder that skips unknown characters"),
     (encode_minus_one, "an encoder that gives unknown characters the id -1"),
     (encode_repeating_the_text, None),

@@ -159,6 +159,25 @@ def test_a_number_of_a_right_solution_is_tried_in_place_of_another():
             "with line 5, `return y`, moved out of the block that begins in line 3",
         ),
         (
+            "return x / 3 ** 1 / 2",
+            lambda x: x / 3**0.5,
+            TABLES,
+            "with `return x / 3 ** (1 / 2)` in place of `return x / 3 ** 1 / 2` "
+            "(line 2)",
+        ),
+        (
+            "return x + x * 2 if x.shape[-1] > 3 else x.exp()",
+            lambda x: x + (x * 2 if x.shape[-1] > 3 else x.exp()),
+            TABLES,
+            "with `return x + (x * 2 if x.shape[-1] > 3 else x.exp())` in place of",
+        ),
+        (
+            "return x.tril()",
+            lambda x: x.tril(-1),
+            SQUARES,
+            "with `return x.tril(-1)` in place of `return x.tril()` (line 2)",
+        ),
+        (
             "return x.square().sum()",
             lambda x: x.square().sum() / 2,
             TABLES,

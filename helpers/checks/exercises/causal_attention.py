@@ -57,13 +57,6 @@ class Uncut(Layer):
         return self.future
 
 
-class Forgetful(Layer):
-    """It hides nothing."""
-
-    def weights(self, scores):
-        return (scores / self.scale).softmax(-1)
-
-
 class OnTheProcessor(Layer):
     """Its mask stays on the CPU."""
 

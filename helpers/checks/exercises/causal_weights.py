@@ -127,5 +127,10 @@ EXERCISE = Exercise(
             "That is softmax by hand, and right for small scores. exp(89) is infinite, "
             "and exp(-104) is 0: subtract each row's largest visible score first.",
         ),
+        Mistake(
+            "a mask that hides each token from itself",
+            lambda scores: _masked_softmax(scores, _lower(scores, -1)),
+            "The diagonal is no future. Without it, row 0 is softmax of nothing: NaN.",
+        ),
     ),
 )

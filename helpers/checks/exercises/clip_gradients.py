@@ -56,14 +56,6 @@ def each_alone(gradients, longest):
     return [shorten(length_of)([one], longest)[0] for one in gradients]
 
 
-def each_to_longest(gradients, longest):
-    """Each tensor made as long as longest."""
-    lengths = [norm(one) or 1.0 for one in gradients]
-    return [
-        longest / length * one for one, length in zip(gradients, lengths, strict=True)
-    ]
-
-
 def by_a_growing_length(gradients, longest):
     """Each tensor by the length of those up to it."""
     return [

@@ -21,7 +21,8 @@ def _predictions():
     high = torch.tensor([[[1000.0, 1002.0], [1001.0, 1000.0]]])
     near = torch.tensor([[[20.003, 20.0, 20.006], [20.0, 20.004, 20.001]]])
     far = torch.tensor([[[0.0, -2000.0], [-2000.0, 0.0]]])
-    rows = torch.tensor([[[0.0, 1.0], [5000.0, 0.0]]])
+    # The large one first: added to what is there, it would round that away.
+    rows = torch.tensor([[[5000.0, 0.0], [1.0, 0.0]]])
     two = torch.tensor([[[1.0, 0.0, 2.0], [0.0, 3.0, 1.0]]])
     many = torch.randint(7, (2, 5), generator=generator).tolist()
     return [
@@ -31,7 +32,7 @@ def _predictions():
         case("even logits", even, [[0, 5, 7], [3, 3, 1]]),
         case("large logits, close together", high, [[0, 1]]),
         case("logits that lie close together", near, [[0, 1]]),
-        case("rows that differ by thousands", rows, [[1, 0]]),
+        case("rows that differ by thousands", rows, [[0, 1]]),
         case("a target that seems impossible", far, [[1, 1]]),
     ]
 

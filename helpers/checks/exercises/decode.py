@@ -51,7 +51,29 @@ def _one_too_far(ids, alphabet):
     return _plain(ids, alphabet)
 
 
-_WRONG_TEXTS = ()
+_WRONG_TEXTS = (
+    Mistake(
+        "a decoder that returns a list of characters",
+        lambda ids, alphabet: [alphabet[one] for one in ids],
+        "The characters are right; join them to one text.",
+    ),
+    Mistake(
+        "a decoder that puts spaces between the characters",
+        lambda ids, alphabet: " ".join(alphabet[one] for one in ids),
+        'A space is a character like another. Join with the empty text: "".join(...).',
+    ),
+    Mistake(
+        "a decoder that sorts the alphabet first",
+        lambda ids, alphabet: _plain(ids, sorted(alphabet)),
+        "An id is a place in the alphabet as it is given.",
+    ),
+    Mistake(
+        "a decoder that counts from 1",
+        lambda ids, alphabet: _plain([one - 1 for one in ids], alphabet),
+        "The id 0 is the first character of the alphabet. As an index, 0 - 1 means "
+        "the last one, so that no error tells you.",
+    ),
+)
 
 EXERCISE = Exercise(
     name="decode",

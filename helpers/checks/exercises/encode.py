@@ -58,6 +58,18 @@ def _mistaken_ids(number):
     """Mistakes in the numbers, whatever happens to an unknown character."""
     return (
         Mistake(
+            "an encoder that sorts the alphabet first",
+            lambda text, alphabet: number(text, "".join(sorted(alphabet))),
+            "A character's id is its place in the alphabet as it is given. A tokenizer "
+            "that sorts it anew gives other ids than the model was trained with.",
+        ),
+        Mistake(
+            "an encoder that counts from 1",
+            lambda text, alphabet: number(text, alphabet, 1),
+            "The first character of the alphabet has the id 0. From 1 on, the last id "
+            "would have no row in an embedding of vocab_size rows.",
+        ),
+        Mistake(
             "an encoder that makes capitals small first",
             lambda text, alphabet: number(text.lower(), alphabet),
             "A capital is a character with an id of its own. Decoding gives "

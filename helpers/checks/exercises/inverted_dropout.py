@@ -122,6 +122,11 @@ def _repeated(weights, p):
     return weights * (torch.rand(weights.shape, generator=generator) >= p) / (1 - p)
 
 
+def _renormalised(weights, p):
+    kept = _unscaled(weights, p)
+    return kept / kept.sum(-1, keepdim=True)
+
+
 EXERCISE = Exercise(
     name="inverted_dropout",
     stub="my_inverted_dropout(weights, p, training)",
@@ -213,6 +218,12 @@ EXERCISE = Exercise(
                 lambda weights, p: F.normalize(_unscaled(weights, p), p=1, dim=-1)
             ),
             "Dropout divides by 1 - p and doesn't look at what is left of the row.",
+        ),
+        Mistake(
+            "dropout that makes each row sum to 1 again",
+            _only_training(_renormalised),
+            "Dropout divides by 1 - p and doesn't look at the row's sum. A row that "
+            "lost everything has the sum 0, and 0 / 0 is not a number.",
         ),
     ),
 )

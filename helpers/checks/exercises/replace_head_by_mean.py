@@ -11,11 +11,6 @@ def found(contexts, head, real):
     return contexts[:, head][real]
 
 
-def of_all_heads(contexts, head, real):
-    """What all heads found at the real positions, (N, H, D)."""
-    return contexts.transpose(1, 2)[real]
-
-
 def mean(contexts, head, real):
     """The mean of what the head found at the real positions, (D,)."""
     return found(contexts, head, real).mean(dim=0)

@@ -164,5 +164,11 @@ EXERCISE = Exercise(
             "Multiply by `weight` after the division. Before it, the weight changes "
             "the size that is divided by.",
         ),
+        Mistake(
+            "the square of the mean",
+            _over(lambda x, eps: torch.sqrt(_mean(x).square() + eps)),
+            "Square first, then take the mean: in the mean of the features, positive "
+            "and negative ones cancel.",
+        ),
     ),
 )

@@ -74,6 +74,11 @@ def _scaled_late(x, W_query, W_key, W_value):
     return context / root, weights / root
 
 
+def _averaging_words(x, W_query, W_key):
+    _, weights = _projected(x, (W_query, W_key, W_key))
+    return weights @ x, weights
+
+
 EXERCISE = Exercise(
     name="self_attention",
     stub="my_self_attention(x, W_query, W_key, W_value)",
@@ -132,6 +137,19 @@ EXERCISE = Exercise(
             lambda x, q, k, v: _self_attention(x, q, k, v)[::-1],
             "Both results are right. This task wants the context first, then the "
             "weights.",
+        ),
+        Mistake(
+            "values that are not projected",
+            lambda x, q, k, v: _averaging_words(x, q, k),
+            "The weights are right, but they average the words themselves. Average "
+            "x @ W_value.",
+        ),
+        Mistake(
+            "matrices that are transposed",
+            lambda x, q, k, v: _projected(x, (q.T, k.T, v.T)),
+            "These matrices are (d_in, d_out): write x @ W_query. Only nn.Linear "
+            "stores its matrix the other way round, and a square matrix fits both "
+            "ways.",
         ),
     ),
 )

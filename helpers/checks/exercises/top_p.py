@@ -113,6 +113,11 @@ def _over_the_rows(logits, p):
     return _normalise(_put_back(ordered * (before < p).any(dim=0), ids))
 
 
+def _set_to_zero(logits, p):
+    _, ids, before = _sort(logits)
+    return (logits * _put_back((before < p).to(logits.dtype), ids)).softmax(dim=-1)
+
+
 EXERCISE = Exercise(
     name="top_p",
     stub="my_top_p(logits, p)",
@@ -194,6 +199,12 @@ EXERCISE = Exercise(
             "A comparison with the smallest that is kept also keeps all that equal "
             "it. Right for probabilities that differ; else use the places in the "
             "sorted row.",
+        ),
+        Mistake(
+            "top-p with logits set to 0 where they are cut",
+            _set_to_zero,
+            "A logit of 0 is a logit like another. What gets no probability has a "
+            "logit of minus infinity.",
         ),
     ),
 )

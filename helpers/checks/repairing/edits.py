@@ -15,6 +15,7 @@ from helpers.checks.repairing.edit import Edit, Place, places
 LIKE = (
     *(left_out.operations, exchanged.arguments, exchanged.comparisons),
     *(exchanged.operators, exchanged.numbers, exchanged.functions),
+    put_in.parentheses,
 )
 ADDED = (
     *(put_in.steps, put_in.lower_exponents, put_in.hiding, put_in.functions),

@@ -30,6 +30,34 @@ def steps(place: Place) -> Iterator[Edit]:
             yield place.with_(f"({place.text}) {one}")
     if place.field == "lower":
         yield place.with_(f"max({place.text}, 0)")
+    node = place.node
+    if isinstance(node, ast.Call) and _called(node) in ("tril", "triu"):
+        for diagonal in (1, -1):
+            yield place.changed("args", [*node.args, ast.Constant(diagonal)])
+
+
+def parentheses(place: Place) -> Iterator[Edit]:
+    """What Python takes together otherwise than the reader may have meant it.
+
+    The else of `a + b if c else d` belongs to the sum, and the 2 of `a / b ** 1 / 2`
+    isn't part of the exponent.
+    """
+    node = place.node
+    if isinstance(node, ast.IfExp) and isinstance(node.body, ast.BinOp):
+        whole = node.body
+        chosen = ast.IfExp(node.test, whole.right, node.orelse)
+        yield place.with_(ast.BinOp(whole.left, whole.op, chosen))
+    if not isinstance(node, ast.BinOp) or not isinstance(node.left, ast.BinOp):
+        return
+    left = node.left
+    power = left if isinstance(left.op, ast.Pow) else left.right
+    if isinstance(power, ast.BinOp) and isinstance(power.op, ast.Pow):
+        exponent = ast.BinOp(power.right, node.op, node.right)
+        new = ast.BinOp(power.left, ast.Pow(), exponent)
+        yield place.with_(new if power is left else ast.BinOp(left.left, left.op, new))
+    elif not isinstance(node.op, ast.Add):
+        last = ast.BinOp(left.right, node.op, node.right)
+        yield place.with_(ast.BinOp(left.left, left.op, last))
 
 
 def lower_exponents(place: Place) -> Iterator[Edit]:
@@ -120,7 +148,7 @@ def fragments(definition: ast.AST) -> list[ast.expr]:
         read = isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
         if isinstance(node, ast.BinOp | ast.Call | ast.Subscript) and read:
             text = ast.unparse(node)
-            if len(text) <= MOST_COPIED:
+            if len(text) <= MOST_COPIED and "range(" not in text:
                 found[text] = node
     return list(found.values())
 

@@ -90,9 +90,9 @@ class _Search:
     def run(self) -> tuple[str, ...]:
         definition = self._code.definition
         plain = plain_edits(definition, self._trial.constants)
-        if self._counts:
-            return self._only(plain)
         ways = itertools.chain(plain, name_edits(definition))
+        if self._counts:
+            return self._only(ways)
         for way, promising in ((ways, True), (added_edits(definition), False)):
             for edit in self._first_of(way):
                 if self._repairs(edit, promising=promising):
