@@ -12,7 +12,7 @@ import sys
 
 import nbformat
 
-from tools import notebooks
+from tools import notebooks, tables
 
 DRAFT = "> **Draft.** This chapter is not part of the book yet."
 IMPORTS = """\
@@ -155,7 +155,8 @@ def draft(number, title):
         new = getattr(nbformat.v4, f"new_{kind}_cell")
         text = text.replace("NUMBER", str(number)).replace("TITLE", title)
         cells.append(new(text, id=id_))
-    return nbformat.v4.new_notebook(cells=cells)
+    facts = dict.fromkeys(tables.FACTS, "…")
+    return nbformat.v4.new_notebook(cells=cells, metadata={"book": facts})
 
 
 def problem(name, title, folder):

@@ -81,6 +81,7 @@ METADATA = {
     },
     "language_info": {"name": "python"},
 }
+KEPT = ("book",)  # what ``tools.tables`` reads of a page
 FOLDING_TITLE = re.compile(r'# @title .+ \{ display-mode: "form" \}\n')
 CODE_COLUMNS = 80
 TAGS = {
@@ -179,7 +180,8 @@ def read(path):
 def format_notebook(notebook):
     """Bring a notebook into canonical form, in place."""
     notebook.nbformat, notebook.nbformat_minor = 4, 5
-    notebook.metadata = nbformat.from_dict(METADATA)
+    facts = {key: notebook.metadata[key] for key in KEPT if key in notebook.metadata}
+    notebook.metadata = nbformat.from_dict(METADATA | facts)
     give_ids(notebook.cells)
     count = 0
     for cell in notebook.cells:

@@ -1,17 +1,14 @@
-"""The teacher's page: its tables say what the notebooks say, and its plans add up."""
+"""The teacher's page: what it says of needs and minutes is so, and its plans add up."""
 
 import re
 
 import pytest
 
-from tests.book.test_book import PAGES, TIME
 from tests.book.test_exercises import exercises
-from tests.book.test_notebooks import BESIDE, CHAPTERS, NUMBERED, WITH_EXERCISES
-from tools import notebooks
+from tests.book.test_notebooks import CHAPTERS, NUMBERED, WITH_EXERCISES
+from tools import notebooks, tables
 
 TEXT = (CHAPTERS / "teaching.md").read_text(encoding="utf-8")
-DIFFICULTY = re.compile(r"^\*(Easy|Medium|Hard), about (\d+) minutes\.\*$", re.M)
-LEVELS = ("easy", "medium", "hard")
 WITHOUT_EXERCISES = {
     "bug museum": "bug_museum.ipynb",
     "bugs around the layer": "bug_museum_behind_the_layer.ipynb",
@@ -32,18 +29,7 @@ def rows(text, heading):
 
 def minutes(path):
     """Those of a notebook for reading, and those for its exercises."""
-    title = notebooks.read(path).cells[0].source
-    return [int(number) for number in TIME.search(title).groups(default=0)]
-
-
-def exercises_of(path):
-    """A page's exercises: difficulty, link to the page, name, minutes."""
-    link = f"[{BESIDE.get(path) or int(path.name[:2])}]({path.name})"
-    for cells in exercises(notebooks.read(path)).values():
-        task = cells["exercise"].source
-        name = re.search(r"^### Exercise \d: (.+)$", task, re.M)[1]
-        level, needed = DIFFICULTY.search(task).groups()
-        yield [level.lower(), link, name, needed]
+    return tables.read(path).minutes
 
 
 def planned(what):
@@ -57,35 +43,6 @@ def planned(what):
         for number in filter(None, kind.groups()[1:]):
             total += minutes(NUMBERED[int(number) - 1])[kind[1] is not None]
     return total
-
-
-def test_the_table_of_minutes_says_what_the_chapters_say():
-    found = rows(TEXT, "How long a chapter takes")
-    expected = []
-    for path in NUMBERED:
-        quizzes = [c for c in notebooks.read(path).cells if c.id.startswith("quiz-")]
-        link = f"[{int(path.name[:2])}]({path.name})"
-        expected.append([link, *map(str, minutes(path)), str(len(quizzes))])
-    assert found == expected
-
-
-def test_the_pages_beside_the_chapters_are_those_of_the_contents():
-    links = [row[0] for row in rows(TEXT, "The pages beside the chapters")]
-    found = re.findall(r"\]\((\w+)\.ipynb\)", " ".join(links))
-    in_order = [page.removeprefix("chapters/") for page in PAGES]
-    beside = {path.stem for path in BESIDE}
-    beside |= {file.removesuffix(".ipynb") for file in WITHOUT_EXERCISES.values()}
-    assert found == [page for page in in_order if page in beside]
-
-
-@pytest.mark.parametrize(
-    "row", rows(TEXT, "The pages beside the chapters"), ids=lambda row: row[0]
-)
-def test_a_page_beside_the_chapters_needs_the_minutes_that_it_names(row):
-    title, file = re.fullmatch(r"\[(.+)\]\((\w+\.ipynb)\)", row[0]).groups()
-    path = CHAPTERS / file
-    assert notebooks.read(path).cells[0].source.startswith(f"# {title}\n")
-    assert row[2:4] == list(map(str, minutes(path)))
 
 
 def names_first(path):
@@ -104,15 +61,12 @@ def test_the_needs_are_the_chapters_that_a_page_names():
         assert sorted(re.findall(r"\d+", needs)) == names_first(path), path.stem
 
 
-def test_the_table_of_exercises_says_what_the_chapters_say():
-    expected = [row for path in WITH_EXERCISES for row in exercises_of(path)]
-    expected.sort(key=lambda row: LEVELS.index(row[0]))
-    assert rows(TEXT, "The exercises") == expected
-
-
 @pytest.mark.parametrize("path", WITH_EXERCISES, ids=lambda path: path.stem)
 def test_a_chapter_says_how_long_its_exercises_take_together(path):
-    assert minutes(path)[1] == sum(int(row[-1]) for row in exercises_of(path))
+    page = tables.read(path)
+    assert page.minutes[1] == sum(needed for *_, needed in page.exercises)
+    # Every exercise is one with a check.
+    assert len(page.exercises) == len(exercises(notebooks.read(path)))
 
 
 @pytest.mark.parametrize("row", rows(TEXT, "Three courses"), ids=lambda row: row[0])

@@ -7,7 +7,6 @@ import subprocess
 import sys
 
 import pytest
-import yaml
 from PIL import Image
 
 from tests import ROOT
@@ -58,15 +57,6 @@ def test_the_film_can_be_made_again(site, chromium):
     for before, after in itertools.pairwise(frames):
         assert before.size == after.size
         assert before.tobytes() != after.tobytes()
-
-
-def test_the_chapters_are_those_of_the_book():
-    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
-    files = [chapter["file"] for part in toc["parts"] for chapter in part["chapters"]]
-    chapters = [file for file in files if (ROOT / f"{file}.ipynb").is_file()]
-    cells = "".join(re.findall(r"^\| (\[.*?) \|", README, re.MULTILINE))
-    listed = re.findall(r"\]\(([^)]*)\.ipynb\)", cells)
-    assert listed == chapters
 
 
 def test_the_library_in_five_lines_runs():

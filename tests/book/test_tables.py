@@ -1,0 +1,71 @@
+"""What README, the first page and the page for teachers say of the chapters."""
+
+import re
+
+import nbformat
+import pytest
+
+from tests import ROOT
+from tools import notebooks, tables
+
+
+@pytest.mark.parametrize("name", tables.FILES)
+def test_every_table_is_what_the_notebooks_say(name):
+    text = (ROOT / name).read_text(encoding="utf-8")
+    assert text.count("<!-- table: ") == len(tables.PLACES.findall(text)) > 0
+    assert tables.filled(text, tables.pages()) == text, "python -m tools.tables"
+
+
+def test_every_table_stands_somewhere():
+    texts = "".join((ROOT / name).read_text(encoding="utf-8") for name in tables.FILES)
+    assert sorted(re.findall("<!-- table: (.+) -->", texts)) == sorted(tables.TABLES)
+
+
+def page(
+    folder,
+    name="07_cats.ipynb",
+    first="# 7. Cats\n\n**Time:** about 8 minutes.",
+    **facts,
+):
+    """A notebook of one chapter."""
+    task = "### Exercise 1: Count cats\n\n*Easy, about 5 minutes.*"
+    cells = [nbformat.v4.new_markdown_cell(text) for text in (first, task)]
+    notebook = nbformat.v4.new_notebook(cells=cells, metadata={"book": facts})
+    nbformat.write(notebook, folder / name)
+    return folder / name
+
+
+FACTS = {fact: f"{fact} of cats" for fact in tables.FACTS}
+
+
+def test_tables_are_made_of_cells_and_metadata(tmp_path):
+    cats = tables.read(page(tmp_path, **FACTS))
+    assert tables.readme([cats]).splitlines()[2] == (
+        "| [7. Cats](chapters/07_cats.ipynb) | clear of cats |"
+    )
+    assert tables.minutes([cats]).splitlines()[2:] == [
+        "| [7](07_cats.ipynb) | 8 | 0 | 0 |"
+    ]
+    assert tables.exercises([cats]).splitlines()[2:] == [
+        "| easy | [7](07_cats.ipynb) | Count cats | 5 |"
+    ]
+
+
+def test_what_is_missing_or_unknown_is_named(tmp_path):
+    with pytest.raises(ValueError, match="facts that no table shows: "):
+        tables.read(page(tmp_path, colour="red"))
+    with pytest.raises(ValueError, match="must have a title and a "):
+        tables.read(page(tmp_path, first="# 7. Cats"))
+    lacking = tables.read(page(tmp_path, holds="cats"))
+    with pytest.raises(ValueError, match=r"readme needs 'clear' .*: 07_cats"):
+        tables.filled("<!-- table: readme -->\n<!-- end -->", [lacking])
+    with pytest.raises(ValueError, match="there is no table dogs"):
+        tables.filled("<!-- table: dogs -->\n<!-- end -->", [])
+
+
+def test_facts_survive_when_a_notebook_is_brought_into_form(tmp_path):
+    notebook = notebooks.read(page(tmp_path, **FACTS))
+    notebook.metadata["widgets"] = {}
+    notebooks.format_notebook(notebook)
+    assert notebook.metadata["book"] == FACTS
+    assert "widgets" not in notebook.metadata
