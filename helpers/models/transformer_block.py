@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from helpers import validation
 from helpers.attention import (
-    MultiHeadAttention,
+    causal_mask,
     merge_heads,
     scaled_dot_product_attention,
     sliding_window_mask,
@@ -56,6 +56,8 @@ class Core(Protocol):
 _attend = unchecked(scaled_dot_product_attention)
 _split_heads = unchecked(split_heads)
 _merge_heads = unchecked(merge_heads)
+_causal_mask = unchecked(causal_mask)
+_window_mask = unchecked(sliding_window_mask)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -167,13 +169,18 @@ class TransformerConfig:
         return {field.name: getattr(self, field.name) for field in fields}
 
 
-class BlockAttention(MultiHeadAttention):
-    """MultiHeadAttention with a block's options, and room for earlier keys.
+class BlockAttention(nn.Module):
+    """Causal attention with a block's options, and room for earlier keys.
+
+    It has the layers of MultiHeadAttention, and no mask: where no flag of the fused
+    path says the same, a mask is made for as many positions as come.
 
     Args:
         config: a TransformerConfig.
 
     Attributes:
+        fused: take PyTorch's fused path wherever no weights are asked for; True at
+            first.
         core: another function that computes the same, such as ``flash_attention``; it
             is asked wherever no weights are. ``None`` at first.
 
@@ -183,22 +190,27 @@ class BlockAttention(MultiHeadAttention):
     """
 
     def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
         C, H = config.d_model, config.num_heads
-        super().__init__(
-            *(C, C, config.context_length, config.dropout, H, config.qkv_bias),
-            fused=True,
-        )
-        self.num_kv_heads = config.num_kv_heads or H
+        self.num_heads, self.num_kv_heads = H, config.num_kv_heads or H
+        self.context_length, self.fused = config.context_length, True
+        self.W_query = nn.Linear(C, C, bias=config.qkv_bias)
+        self.W_key = nn.Linear(C, C, bias=config.qkv_bias)
+        self.W_value = nn.Linear(C, C, bias=config.qkv_bias)
+        self.out_proj = nn.Linear(C, C)
+        # Drawn behind full ones: all other weights are those of the same seed's model
+        # without shared keys.
         if self.num_kv_heads < H:
             width = self.num_kv_heads * C // H
             self.W_key = nn.Linear(C, width, bias=config.qkv_bias)
             self.W_value = nn.Linear(C, width, bias=config.qkv_bias)
+        self.dropout = nn.Dropout(config.dropout)
         self.window, self.sinks = config.window, config.sinks
         self.core: Core | None = None
         self.query_norm = RMSNorm(C // H) if config.qk_norm else None
         self.key_norm = RMSNorm(C // H) if config.qk_norm else None
 
-    @checked(validation.require_self_attention)
+    @checked(validation.require_causal_attention)
     def forward(
         self,
         x: Tensor,
@@ -211,21 +223,22 @@ class BlockAttention(MultiHeadAttention):
         """Attend from every token of ``x`` to itself and to the tokens before it.
 
         Args:
-            x: (B, T, C); T and what ``past`` holds are at most ``context_length``.
+            x: (B, T, C), with T of at most ``context_length``.
             return_weights: also return the weights.
             turn: a function of queries or keys (B, H, T, D) that puts their positions
                 into them.
             bias: a function of T and S that returns what is added to the scores,
                 (H, T, S).
             past: a function that keeps keys and values (B, H_kv, T, D), and returns
-                them with the earlier ones in front, (B, H_kv, S, D).
+                them with the earlier ones in front, (B, H_kv, S, D). Who keeps them
+                counts them.
 
         Returns:
             output: (B, T, C); with ``return_weights`` the pair of output and weights
                 (B, H, T, S), after mask and dropout.
 
         Raises:
-            ValueError: ``x`` of another width, rank, dtype or device.
+            ValueError: ``x`` of another width, rank, dtype or device, or too long.
         """
         queries = _split_heads(self.W_query(x), self.num_heads)  # (B, H, T, D)
         keys = _split_heads(self.W_key(x), self.num_kv_heads)  # (B, H_kv, T, D)
@@ -255,28 +268,36 @@ class BlockAttention(MultiHeadAttention):
         fused = self.fused and not return_weights and not _is_slow_when_fused(queries)
         if self.core is not None and not return_weights:
             return self._by_core(queries, keys, values, added, p), None
-        if self.num_kv_heads < self.num_heads:  # query heads 0, 0, 1, 1 have keys 0, 1
-            times = self.num_heads // self.num_kv_heads
+        # PyTorch's kernel for CPUs reads shared keys where they are; others may not.
+        in_groups = fused and queries.device.type == "cpu"
+        if not in_groups and self.num_kv_heads < self.num_heads:
+            times = (
+                self.num_heads // self.num_kv_heads
+            )  # heads 0, 0, 1, 1 have keys 0, 1
             keys = keys.repeat_interleave(times, dim=1)  # (B, H, S, D)
             values = values.repeat_interleave(times, dim=1)
-        # What comes last may attend to all; a flag is faster than the mask it means.
-        if fused and added is None and self.window is None and T in (1, S):
-            context = F.scaled_dot_product_attention(
-                queries, keys, values, dropout_p=p, is_causal=T > 1
-            )
-            return context, None
-        mask = self.mask[S - T : S, :S]
-        if self.window is not None:
-            mask = mask & sliding_window_mask(
-                T, self.window, S, sinks=self.sinks, device=mask.device
-            )
-        if fused:
-            both = mask if added is None else added.masked_fill(~mask, -math.inf)
-            context = F.scaled_dot_product_attention(
-                queries, keys, values, attn_mask=both, dropout_p=p
-            )
-            return context, None
-        return _attend(queries, keys, values, mask=mask, bias=added, dropout_p=p)
+        # A flag is faster than the mask that it means.
+        causal = fused and T == S > 1 and self.window is None and added is None
+        mask = None if causal else self._mask(T, S, queries.device)
+        if not fused:
+            return _attend(queries, keys, values, mask=mask, bias=added, dropout_p=p)
+        if mask is not None and added is not None:
+            mask = added.masked_fill(~mask, -math.inf)
+        context = F.scaled_dot_product_attention(
+            *(queries, keys, values, added if mask is None else mask),
+            dropout_p=p,
+            is_causal=causal,
+            enable_gqa=in_groups and self.num_kv_heads < self.num_heads,
+        )
+        return context, None
+
+    def _mask(self, T: int, S: int, device: torch.device) -> Tensor | None:
+        """What the last T of S positions may attend to; None where that is all."""
+        if T == 1 and (self.window is None or self.window + self.sinks >= S):
+            return None
+        if self.window is None:
+            return _causal_mask(T, S, device=device)
+        return _window_mask(T, self.window, S, sinks=self.sinks, device=device)
 
     def _by_core(
         self,

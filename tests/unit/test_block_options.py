@@ -84,6 +84,45 @@ def test_the_audit_passes_a_blocks_attention(options, core):
     assert found.ok, found.failed
 
 
+def test_no_layer_holds_a_mask_and_a_long_context_costs_nothing():
+    made = model(context_length=10**6, positions="none")
+    assert not list(made.buffers())
+    usual = model(positions="none")
+    assert_close(made(ids(B, 9)), usual(ids(B, 9)))
+    _, weights = made(ids(B, 9), return_weights=True)
+    assert torch.equal(
+        weights[1] > 0, torch.ones(9, 9).tril().bool().expand(B, 6, 9, 9)
+    )
+
+
+@pytest.mark.parametrize("options", [{}, {"window": 3}], ids=["", "window"])
+def test_a_blocks_attention_takes_no_more_than_its_context(options):
+    layer = model(context_length=8, **options).blocks[0].attention
+    for fused in (True, False):
+        layer.fused = fused
+        assert layer(torch.randn(B, 8, 24)).shape == (B, 8, 24)
+        with pytest.raises(
+            ValueError, match="T = 12 tokens, 4 more than context_length"
+        ):
+            layer(torch.randn(B, 12, 24))
+
+
+@pytest.mark.parametrize("num_kv_heads", [1, 2])
+def test_shared_keys_are_read_where_they_are(num_kv_heads, monkeypatch):
+    """A step with a cache would else copy all keys for each group of heads."""
+    made, text, seen = model(num_kv_heads=num_kv_heads), ids(B, 9), []
+    expected, _ = made(text, return_weights=True)
+    fused = torch.nn.functional.scaled_dot_product_attention
+
+    def watched(queries, keys, values, *rest, **options):
+        seen.append((keys.shape[1], values.shape[1]))
+        return fused(queries, keys, values, *rest, **options)
+
+    monkeypatch.setattr(torch.nn.functional, "scaled_dot_product_attention", watched)
+    assert_close(made(text), expected)
+    assert seen == [(num_kv_heads, num_kv_heads)] * 2
+
+
 # --- windows, and other cores --------------------------------------------------------
 
 
