@@ -177,11 +177,16 @@ def read(path):
     return nbformat.read(path, as_version=4)
 
 
+def metadata_of(notebook):
+    """What a notebook's metadata are to be: ``METADATA``, and what tables read."""
+    kept = {key: notebook.metadata[key] for key in KEPT if key in notebook.metadata}
+    return METADATA | kept
+
+
 def format_notebook(notebook):
     """Bring a notebook into canonical form, in place."""
     notebook.nbformat, notebook.nbformat_minor = 4, 5
-    facts = {key: notebook.metadata[key] for key in KEPT if key in notebook.metadata}
-    notebook.metadata = nbformat.from_dict(METADATA | facts)
+    notebook.metadata = nbformat.from_dict(metadata_of(notebook))
     give_ids(notebook.cells)
     count = 0
     for cell in notebook.cells:
@@ -273,7 +278,7 @@ def problems(notebook):
     found = []
     if (notebook.nbformat, notebook.nbformat_minor) != (4, 5):
         found.append(f"format {notebook.nbformat}.{notebook.nbformat_minor}, not 4.5")
-    if notebook.metadata != METADATA:
+    if notebook.metadata != metadata_of(notebook):
         found.append(f"metadata other than {METADATA}")
     ids = [cell.id for cell in notebook.cells]
     if len(set(ids)) < len(ids):
