@@ -5,9 +5,12 @@ import zlib
 
 import pytest
 
+from tests import ROOT
 from tests.book.test_book import CHAPTERS, MADE, PAGES
+from tests.browser.axe import ALIKE, LIGHT, violations
 from tests.browser.watched import DESKTOP, Watched
-from tests.browser.widths import cut_off
+from tests.browser.widths import CLOSE, OPEN, cut_off
+from tools import notebooks
 
 WIDTHS = (1280, 375)
 THEMES = ("light", "dark")
@@ -103,42 +106,60 @@ def assert_views_are_alive(page):
     assert page.evaluate(FLAT) == 0
 
 
-@pytest.mark.parametrize(
-    ("one_page", "path", "themes"),
-    [("file", path, THEMES) for path in [*PAGES, *MADE]]
-    + [
-        pytest.param("http", path, THEMES[::-1], marks=pytest.mark.slow)
-        for path in OVER_HTTP
-    ],
-    indirect=["one_page"],
-)
-def test_one_visit_of_a_page(watched, path, themes):
-    """Both themes, all widths, its views, and a chapter on paper."""
-    watched.page.emulate_media(color_scheme=themes[0])
+FROM_A_FILE = pytest.mark.parametrize("one_page", ["file"], indirect=True)
+
+
+# A long page takes 10 seconds, most of them for its layout at eight sizes.
+@FROM_A_FILE
+@pytest.mark.parametrize("path", [*PAGES, *MADE])
+def test_one_visit_of_a_page(watched, path):
+    """All widths, what axe finds to mend, its views, and a chapter on paper."""
+    page = watched.page
     visit(watched, path)
-    for theme in themes:
-        watched.page.emulate_media(color_scheme=theme)
-        assert_fits(watched.page, theme)
-    assert cut_off(watched.page) == []
+    assert cut_off(page) == []
+    page.set_viewport_size(DESKTOP)
+    page.evaluate(OPEN)
+    assert violations(page, ALIKE, **LIGHT) == []
+    page.evaluate(CLOSE)
     if path in CHAPTERS:
-        assert_views_are_alive(watched.page)
-        assert_prints_well(watched.page)
+        assert_views_are_alive(page)
+        assert_prints_well(page)
     assert watched.wrong == []
 
 
-@pytest.fixture(scope="module")
-def without_scripts(chromium):
-    """A page that runs no script."""
+@pytest.mark.slow
+@pytest.mark.parametrize("one_page", ["http"], indirect=True)
+@pytest.mark.parametrize("path", OVER_HTTP)
+def test_a_page_of_each_kind_in_both_themes_over_http(watched, path):
+    watched.page.emulate_media(color_scheme=THEMES[1])
+    visit(watched, path)
+    for theme in THEMES[::-1]:
+        watched.page.emulate_media(color_scheme=theme)
+        assert_fits(watched.page, theme)
+    if path in CHAPTERS:
+        assert_views_are_alive(watched.page)
+    assert watched.wrong == []
+
+
+def test_without_scripts_a_view_shows_its_numbers(chromium, site):
     context = chromium.new_context(java_script_enabled=False)
-    yield context.new_page()
+    page = context.new_page()
+    page.goto(f"{site.as_uri()}/{CHAPTERS[0]}.html")
+    views = page.locator(".aos-view").all()
+    assert views
+    for view in views:
+        assert re.search(r"\d", view.locator("table").first.inner_text())
     context.close()
 
 
 @pytest.mark.parametrize("path", CHAPTERS)
-def test_without_scripts_a_view_shows_its_numbers(without_scripts, site, path):
-    without_scripts.goto(f"{site.as_uri()}/{path}.html")
-    for view in without_scripts.locator(".aos-view").all():
-        assert re.search(r"\d", view.locator("table").first.inner_text())
+def test_every_view_brings_a_table_with_numbers(site, path):
+    stored = list(notebooks.views_of(notebooks.read(ROOT / f"{path}.ipynb")))
+    page = (site / f"{path}.html").read_text(encoding="utf-8")
+    assert page.count('class="aos-view') == len(stored) > 0
+    for data in stored:
+        table = re.search(r"<table>.*?</table>", data["text/html"], re.DOTALL)[0]
+        assert re.search(r"\d", re.sub(r"<[^>]*>", "", table))
 
 
 def test_pages_and_site_are_small(site):
@@ -165,6 +186,7 @@ def test_a_missing_file_and_a_foreign_request_are_noticed(watched):
         watched.wait_for(re.escape(noted))
 
 
+@FROM_A_FILE
 @pytest.mark.parametrize("size", [(1280, 800), (375, 812)])
 def test_the_first_screen_holds_the_doors_and_a_live_view(watched, size):
     page = watched.page
@@ -226,6 +248,7 @@ def test_a_script_that_the_page_was_not_built_with_does_not_run(watched):
     assert "external:" not in " ".join(watched.wrong)
 
 
+@FROM_A_FILE
 def test_the_buttons_above_a_chapter_work(watched):
     page = watched.page
     page.goto(f"{watched.origin}/{CHAPTERS[0]}.html")
@@ -271,6 +294,7 @@ def assert_prints_well(page):
 
 
 @pytest.mark.slow
+@FROM_A_FILE
 @pytest.mark.parametrize(
     "path", [CHAPTERS[7], CHAPTERS[10], CHAPTERS[13]], ids=["8", "11", "14"]
 )
