@@ -9,18 +9,20 @@ hand.
 """
 
 import argparse
-import contextlib
-import io
+import importlib
 import json
+import pathlib
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import torch
-
 from helpers import checks
-from tests import ROOT, answers, layers
+from tests import ROOT, answers
+
+# The tests of the audit are its own, and no package.
+sys.path.append(str(ROOT / "attention-audit" / "tests"))
+layers = importlib.import_module("corpus")
 
 
 def of_answer(answer):
@@ -42,36 +44,24 @@ def of_answer(answer):
     return {"accepted": False, "kind": verdict.kind, "told": told}
 
 
-def of_layer(layer):
-    """What the audit of a Layer comes to: a dict with the lines that fail."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # tensors so small that a second one waits
-    try:
-        with contextlib.redirect_stdout(io.StringIO()):
-            found = layer.audit()
-    finally:
-        torch.set_num_threads(threads)
-    return {"accepted": found.ok, "fails": list(found.failed)}
-
-
 @dataclass(frozen=True)
 class Corpus:
     """Answers or layers, and what is expected of their verdicts.
 
     Args:
-        name: of its folder in tests.
+        folder: where its members and the expectations stand.
         members: each with an id, its str, and ``right``.
         examine: gives what the verdict on a member comes to.
     """
 
-    name: str
+    folder: pathlib.Path
     members: list[Any]
     examine: Callable[[Any], dict[str, Any]]
 
     @property
     def path(self):
         """Where the expectations stand."""
-        return ROOT / "tests" / self.name / "expected.jsonl"
+        return self.folder / "expected.jsonl"
 
     def expected(self):
         """A dict of ids and entries."""
@@ -84,7 +74,7 @@ class Corpus:
         self.path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
     def __str__(self):
-        return self.name
+        return self.folder.name
 
     def differences(self, members, expected):
         """What the verdicts on some members come to, where that isn't expected.
@@ -102,8 +92,8 @@ class Corpus:
                 yield member, entry
 
 
-ANSWERS = Corpus("answers", answers.ANSWERS, of_answer)
-LAYERS = Corpus("layers", layers.LAYERS, of_layer)
+ANSWERS = Corpus(ROOT / "tests" / "answers", answers.ANSWERS, of_answer)
+LAYERS = Corpus(layers.FOLDER, layers.LAYERS, layers.Layer.verdict)
 CORPORA = [ANSWERS, LAYERS]
 
 

@@ -10,6 +10,7 @@ import torch
 from attention_audit import LINES, command
 from attention_audit.fixture import require
 from helpers import checks
+from tests import ROOT
 from tests.book.test_bug_museum import (
     BEHIND,
     EXHIBITS,
@@ -20,7 +21,6 @@ from tests.book.test_bug_museum import (
     label,
 )
 from tests.book.test_notebooks import CHAPTERS, READING
-from tests.layers import HANDS
 from tools import corpora, notebooks
 
 CELLS = {cell.id: cell for cell in notebooks.read(CHAPTERS / "audit.ipynb").cells}
@@ -185,7 +185,9 @@ def test_every_option_is_explained():
 
 def test_the_authors_layers_are_counted_as_recorded():
     rows = re.findall(r"^\| \w+ \| (.*) \| (.*) \|$", PROSE["tried"], re.M)[1:]
-    counts = [[f"{n} of {of}" for n, of in both] for both in HANDS.values()]
+    counts = [
+        [f"{n} of {of}" for n, of in both] for both in corpora.layers.HANDS.values()
+    ]
     assert [list(row) for row in rows] == counts
     expected, members = corpora.LAYERS.expected(), corpora.LAYERS.members
     passed = {
@@ -234,6 +236,12 @@ def test_the_commands_run(project, capsys):
         # The function above is no padding mask.
         wrong = ["--allow", "padding"] if "--padding" in arguments else []
         assert command.main([*arguments, *wrong]) == 0, capsys.readouterr().out
+
+
+def test_the_command_of_the_readme_runs(project, capsys):
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (line,) = re.findall(r"^attention-audit (.*)", readme, re.MULTILINE)
+    assert command.main(shlex.split(line)) == 0, capsys.readouterr().out
 
 
 def test_the_python_runs(project):

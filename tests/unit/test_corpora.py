@@ -3,13 +3,10 @@
 import pytest
 
 from helpers import checks
-from tests.layers import HANDS
 from tools import corpora
 
-slow = pytest.mark.slow
 
-
-@slow
+@pytest.mark.slow
 @pytest.mark.parametrize("name", checks.EXERCISES)
 def test_verdicts_on_answers_are_the_expected_ones(name):
     members = [one for one in corpora.ANSWERS.members if one.check == name]
@@ -18,18 +15,6 @@ def test_verdicts_on_answers_are_the_expected_ones(name):
     found = corpora.ANSWERS.differences(members, expected)
     lines = [corpora.told(one, expected.get(str(one)), now) for one, now in found]
     assert not lines, "\n".join([f"{len(lines)} verdicts differ", *lines])
-
-
-@slow
-@pytest.mark.parametrize("hand", HANDS)
-def test_audits_of_layers_are_the_expected_ones(hand):
-    members = [one for one in corpora.LAYERS.members if one.hand == hand]
-    assert sum(one.right for one in members) >= 20
-    assert sum(not one.right for one in members) >= 50
-    expected = corpora.LAYERS.expected()
-    found = corpora.LAYERS.differences(members, expected)
-    lines = [corpora.told(one, expected.get(str(one)), now) for one, now in found]
-    assert not lines, "\n".join([f"{len(lines)} audits differ", *lines])
 
 
 @pytest.mark.parametrize("corpus", [corpora.ANSWERS, corpora.LAYERS], ids=str)
@@ -57,9 +42,7 @@ class Member:
 def corpus(tmp_path, monkeypatch):
     """A corpus of one member in an empty folder, whose verdict a test sets."""
     verdicts = [{"accepted": True}]
-    made = corpora.Corpus("made", [Member()], lambda _: verdicts[0])
-    (tmp_path / "tests" / "made").mkdir(parents=True)
-    monkeypatch.setattr(corpora, "ROOT", tmp_path)
+    made = corpora.Corpus(tmp_path, [Member()], lambda _: verdicts[0])
     monkeypatch.setattr(corpora, "CORPORA", [made])
     made.write({"a-member": verdicts[0]})
     return made, verdicts

@@ -1,0 +1,1 @@
+"""That pytest finds this file lets the tests import what lies beside it."""

@@ -1,0 +1,46 @@
+"""An audit of the attention layers of public packages.
+
+    python -m public_layers          all layers; writes the record and the page
+    python -m public_layers GPT-2    one, with its table; writes nothing
+
+in the folder ``attention-audit``.
+
+Each module with a list LAYERS is about one package. It imports that package only when a
+layer is made, so that the list can be read without it. The packages belong into an
+environment of their own, with the audit:
+
+    python -m venv .venv-public
+    .venv-public/bin/python -m pip install . -r public_layers/requirements.txt
+
+No weights are downloaded: each layer is made small, with random ones. All together take
+one or two minutes.
+"""
+
+import pathlib
+
+from public_layers import (
+    curated_transformers,
+    fair_esm,
+    fightingcv_attention,
+    hugging_face_layers,
+    litgpt,
+    local_attention,
+    pytorch,
+    timm,
+    torch_multi_head_attention,
+    x_transformers,
+)
+
+RECORD = pathlib.Path(__file__).parent / "record.json"
+LAYERS = [
+    *pytorch.LAYERS,
+    *hugging_face_layers.LAYERS,
+    *x_transformers.LAYERS,
+    *litgpt.LAYERS,
+    *timm.LAYERS,
+    *curated_transformers.LAYERS,
+    *fair_esm.LAYERS,
+    *local_attention.LAYERS,
+    *torch_multi_head_attention.LAYERS,
+    *fightingcv_attention.LAYERS,
+]

@@ -1,0 +1,610 @@
+"""The audit passes good layers, and each of its lines can fail."""
+
+import math
+import time
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from attention_audit import LINES, audit
+
+D_IN, T = 4, 6
+
+
+class Adapter(nn.Module):
+    """PyTorch's own layer, called as the audit calls."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.MultiheadAttention(D_IN, 2, dropout=0.1, batch_first=True)
+
+    def forward(self, x):
+        mask = torch.ones(x.shape[1], x.shape[1], device=x.device).triu(1).bool()
+        return self.layer(x, x, x, attn_mask=mask, is_causal=True)
+
+
+class Unmasked(Adapter):
+    def forward(self, x):
+        return self.layer(x, x, x, need_weights=False)
+
+
+class Right(nn.Module):
+    """A causal layer with weights to return; what is below changes one thing each."""
+
+    def __init__(self):
+        super().__init__()
+        self.W_query = nn.Linear(D_IN, 3, bias=False)
+        self.W_key = nn.Linear(D_IN, 3, bias=False)
+        self.W_value = nn.Linear(D_IN, 3, bias=False)
+        self.drop = nn.Dropout(0.0)
+
+    def hidden(self, scores):
+        return torch.ones_like(scores).triu(1).bool()
+
+    def scores(self, x):
+        scores = self.W_query(x) @ self.W_key(x).mT / math.sqrt(3)
+        return scores.masked_fill(self.hidden(scores), -math.inf)
+
+    def shown(self, weights):
+        return weights
+
+    def forward(self, x):
+        weights = self.drop(self.scores(x).softmax(-1))
+        return weights @ self.W_value(x), self.shown(weights)
+
+
+class Open(Right):
+    def hidden(self, scores):
+        return torch.zeros_like(scores).bool()
+
+
+def good():
+    """Layers that are right, with the options of their audit."""
+    open_ = {"causal": False}
+    return {
+        "causal": (Right(), {}),
+        "open": (Open(), open_),
+        "PyTorch": (Adapter(), {}),
+        "PyTorch, no mask": (Unmasked(), open_),
+        "half": (Right().bfloat16(), {}),
+        "double": (Right().double(), {}),
+    }
+
+
+@pytest.mark.parametrize("name", good())
+def test_a_good_layer_passes_every_line(name, capsys):
+    layer, options = good()[name]
+    state = {key: value.clone() for key, value in layer.state_dict().items()}
+    layer.train()
+    torch.manual_seed(5)
+    expected = torch.rand(3)
+    torch.manual_seed(5)
+    found = audit(layer, D_IN, T, **options)
+    assert found.ok, found
+    assert {row.check for row in found.rows} == set(LINES)
+    assert capsys.readouterr().out == f"{found}\n"
+    assert layer.training
+    assert torch.equal(torch.rand(3), expected), "the caller's random numbers moved"
+    for key, value in layer.state_dict().items():
+        assert torch.equal(value, state[key])
+    assert all(parameter.grad is None for parameter in layer.parameters())
+    by_name = {row.check: row.result for row in found.rows}
+    assert by_name["scale"] == "passes"
+    options_off = [check for check, result in by_name.items() if result != "passes"]
+    assert set(options_off) <= {
+        *("dropout", "dropped weights"),
+        *("distances", "padding", "cache", "compiled"),
+        *(["future changed", "future slopes", "hidden weights"] if options else []),
+        *(["weights shown"] if name == "PyTorch, no mask" else []),
+    }
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 30])
+def test_other_context_lengths_pass(length):
+    assert audit(Adapter(), D_IN, length).ok
+
+
+# --- each line fails ------------------------------------------------------------------
+
+
+class Transposed(Right):
+    def forward(self, x):
+        return super().forward(x)[0].mT
+
+
+class OnlyWhole(Right):
+    def forward(self, x):
+        assert x.shape[1] in (1, T)
+        return super().forward(x)
+
+
+class NeverOne(Right):
+    def forward(self, x):
+        assert x.shape[1] > 1
+        return super().forward(x)
+
+
+class OtherWhenShort(Right):
+    def scores(self, x):
+        return super().scores(x) * (1 if x.shape[1] in (1, T) else 2)
+
+
+class LooksAhead(Right):
+    """The future comes in by a path without a gradient."""
+
+    def forward(self, x):
+        context, weights = super().forward(x)
+        return context + x.detach().sum(dim=(1, 2), keepdim=True) * 0.01, weights
+
+
+class LeaksInTraining(Right):
+    """The future comes in by the gradient alone: its value is 0."""
+
+    def forward(self, x):
+        context, weights = super().forward(x)
+        later = x.sum(dim=1, keepdim=True)[..., :3]
+        return context + (later - later.detach()), weights
+
+
+class ZeroScoresAreOpen(Right):
+    def hidden(self, scores):
+        return scores.triu(1).bool()
+
+
+class ShortSighted(Right):
+    def hidden(self, scores):
+        whole = torch.ones_like(scores)
+        return whole.triu(1).bool() | whole.tril(-3).bool()
+
+
+class HalfBlind(Right):
+    def forward(self, x):
+        return super().forward(torch.cat([x[..., :2], torch.zeros_like(x[..., 2:])], 2))
+
+
+class BlindHead(nn.Module):
+    """All of the context reads x, but the weights of head 1 read half of it."""
+
+    def forward(self, x):
+        weights = []
+        for part in (x, x[..., :2]):
+            scores = (part @ part.mT).masked_fill(
+                torch.ones(*2 * x.shape[1:2], device=x.device).triu(1).bool(), -math.inf
+            )
+            weights.append(scores.softmax(-1))
+        weights = torch.stack(weights, dim=1)
+        return (weights.sum(dim=1) @ x) / 2, weights
+
+
+class ShowsOpenWeights(Right):
+    def shown(self, weights):
+        return torch.full_like(weights, 1 / weights.shape[-1])
+
+
+class ShowsSharpWeights(Right):
+    def shown(self, weights):
+        return weights * 2
+
+
+class ScaledByTwo(Right):
+    def scores(self, x):
+        return super().scores(x) * math.sqrt(3) / math.sqrt(2)
+
+
+class Unscaled(Right):
+    def scores(self, x):
+        return super().scores(x) * math.sqrt(3)
+
+
+class KnowsPositions(Right):
+    def scores(self, x):
+        places = torch.arange(x.shape[1], device=x.device, dtype=x.dtype)
+        return super().scores(x) + 0.3 * places
+
+
+class SharedTexts(Right):
+    def forward(self, x):
+        context, weights = super().forward(x)
+        return context + 0.1 * context.flip(0), weights
+
+
+class ToSingle(Right):
+    def forward(self, x):
+        context, weights = super().forward(x)
+        return context.float(), weights
+
+
+class Overflows(Right):
+    def forward(self, x):
+        scores = self.scores(x).exp()
+        weights = scores / scores.sum(-1, keepdim=True)
+        return weights @ self.W_value(x), weights
+
+
+class Renormalises(Right):
+    def hidden(self, scores):
+        return torch.zeros_like(scores).bool()
+
+    def forward(self, x):
+        zeroed = self.scores(x).softmax(-1).tril()
+        weights = zeroed / zeroed.sum(-1, keepdim=True)
+        return weights @ self.W_value(x), weights
+
+
+class DetachedKeys(Right):
+    def scores(self, x):
+        scores = self.W_query(x) @ self.W_key(x).detach().mT / math.sqrt(3)
+        return scores.masked_fill(self.hidden(scores), -math.inf)
+
+
+class Idle(Right):
+    def __init__(self):
+        super().__init__()
+        self.gain = nn.Parameter(torch.ones(3))
+
+    def forward(self, x):
+        context, weights = super().forward(x)
+        return context + 0 * self.gain, weights
+
+
+class Overwrites(Right):
+    def forward(self, x):
+        with torch.no_grad():
+            x.mul_(2)
+        return super().forward(x)
+
+
+class NeverDrops(Right):
+    def __init__(self):
+        super().__init__()
+        self.dropout = nn.Dropout(0.5)
+
+
+class AlwaysDrops(Right):
+    def __init__(self):
+        super().__init__()
+        self.dropout = nn.Dropout(0.5)
+
+    def forward(self, x):
+        context, weights = super().forward(x)
+        return F.dropout(context, 0.5), weights
+
+
+class GoesToEval(Right):
+    def forward(self, x):
+        self.eval()
+        return super().forward(x)
+
+
+class ListOfHeads(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.heads = [Right(), Right()]
+
+    def forward(self, x):
+        return torch.cat([head(x)[0] for head in self.heads], dim=-1)
+
+
+class Forgets(Right):
+    """A number that decides, and that no state dict holds."""
+
+    def __init__(self):
+        super().__init__()
+        self.gain = torch.rand(())
+
+    def forward(self, x):
+        context, weights = super().forward(x)
+        return self.gain * context, weights
+
+
+class StaysOnTheProcessor(Right):
+    def hidden(self, scores):
+        return torch.ones(*scores.shape[-2:]).triu(1).bool()
+
+
+class OpenInTraining(Right):
+    """is_causal=not self.training, as a flag that was meant otherwise."""
+
+    def hidden(self, scores):
+        return super().hidden(scores) & (not self.training)
+
+
+class KeepsTheFirstMask(Right):
+    """A mask of the first text's length; what lies beyond it is open."""
+
+    def hidden(self, scores):
+        hidden = super().hidden(scores)
+        self.length = getattr(self, "length", scores.shape[-1])
+        hidden[..., self.length :, :] = False
+        hidden[..., self.length :] = False
+        return hidden
+
+
+class HidesByMinusHundred(Right):
+    def scores(self, x):
+        scores = self.W_query(x) @ self.W_key(x).mT / math.sqrt(3)
+        return scores.masked_fill(self.hidden(scores), -100.0)
+
+
+class GivesADict(Right):
+    def forward(self, x):
+        context, weights = super().forward(x)
+        return {"weights": weights, "context": context}
+
+
+class OpensSlowly(Right):
+    """A gate of 0 at the beginning, and ReLU behind it."""
+
+    def __init__(self):
+        super().__init__()
+        self.gate = nn.Parameter(torch.zeros(()))
+        self.out = nn.Linear(3, 3)
+
+    def forward(self, x):
+        return self.out(self.gate * super().forward(x)[0]).relu()
+
+
+class RoundsByLength(Right):
+    """Its context moves by a hundredth of a percent with the length of the text."""
+
+    def forward(self, x):
+        context, weights = super().forward(x)
+        return context * (1 + 1e-4 * (x.shape[1] - T)), weights
+
+
+class InSixteenBits(RoundsByLength):
+    """The same beside a sum in bfloat16, which rounds coarser than that."""
+
+    def forward(self, x):
+        context, weights = super().forward(x)
+        coarse = context.bfloat16().to(context.dtype)
+        return context + 0 * coarse, weights
+
+
+FAILING = [
+    (RoundsByLength, {"shorter texts", "one token"}),
+    (Transposed, {"output shape"}),
+    (OnlyWhole, {"shorter texts"}),
+    (OtherWhenShort, {"shorter texts"}),
+    (NeverOne, {"one token"}),
+    (LooksAhead, {"future changed", "shorter texts", "one token", "large inputs"}),
+    (LeaksInTraining, {"future slopes"}),
+    (ZeroScoresAreOpen, {"future changed"}),
+    (OpenInTraining, {"future changed", "dropped weights"}),
+    (KeepsTheFirstMask, {"shorter texts"}),
+    (HidesByMinusHundred, {"large inputs", "hidden weights"}),
+    (ShortSighted, {"tokens reached", "order"}),
+    (HalfBlind, {"features read", "gradients"}),
+    (BlindHead, {"features read", "weights shown", "scale"}),
+    (ShowsOpenWeights, {"hidden weights", "weights shown"}),
+    (ShowsSharpWeights, {"row sums", "weights shown"}),
+    (ScaledByTwo, {"scale"}),
+    (Unscaled, {"scale"}),
+    (KnowsPositions, {"order"}),
+    (SharedTexts, {"batch"}),
+    (ToSingle, {"dtypes"}),
+    (Overflows, {"large inputs"}),
+    (Renormalises, {"large inputs"}),
+    (DetachedKeys, {"gradients"}),
+    (Idle, {"gradients"}),
+    (Overwrites, {"input kept"}),
+    (NeverDrops, {"dropout"}),
+    (AlwaysDrops, {"eval repeats", "shorter texts", "one token", "batch"}),
+    (GoesToEval, {"mode kept"}),
+    (ListOfHeads, {"state dict", "devices"}),
+    (StaysOnTheProcessor, {"devices"}),
+]
+
+
+@pytest.mark.parametrize(
+    ("layer", "lines"), FAILING, ids=[layer.__name__ for layer, _ in FAILING]
+)
+def test_a_wrong_layer_fails_on_its_lines(layer, lines):
+    torch.manual_seed(1)
+    found = audit(layer(), D_IN, T)
+    assert set(found.failed) == lines, found
+    assert not found.ok
+    for line in str(found).split("\n"):
+        assert len(line) <= 80
+
+
+@pytest.mark.parametrize("layer", [HidesByMinusHundred, LooksAhead])
+def test_a_mask_that_is_no_infinity_is_asked_for_where_one_acts(layer):
+    torch.manual_seed(1)
+    found = audit(layer(), D_IN, T)
+    (said,) = (row.reason for row in found.rows if row.check == "large inputs")
+    asked = "is the mask a finite number, such as -10,000" in said
+    assert asked == (layer is HidesByMinusHundred), said
+
+
+@pytest.mark.parametrize("layer", [Right, GivesADict, OpensSlowly, InSixteenBits])
+def test_what_is_right_passes_whatever_it_returns_and_however_it_begins(layer):
+    torch.manual_seed(1)
+    found = audit(layer(), D_IN, T)
+    assert found.ok, found
+
+
+def test_what_no_state_dict_holds_shows_with_another_instance():
+    torch.manual_seed(1)
+    assert audit(Forgets(), D_IN, T).ok
+    assert audit(Forgets(), D_IN, T, make=Forgets).failed == ("state dict",)
+    assert audit(Right(), D_IN, T, make=Right).ok
+
+
+def test_a_layer_with_positions_may_notice_the_order():
+    assert audit(KnowsPositions(), D_IN, T, positions=True).ok
+
+
+@pytest.mark.parametrize("D", [1, 2, 8, 64])
+@pytest.mark.parametrize("factor", [1.0, 0.5, 3.0])
+def test_the_divisor_is_read_off(D, factor):
+    class Divides(Right):
+        def __init__(self):
+            super().__init__()
+            self.W_query, self.W_key = (nn.Linear(D_IN, D) for _ in range(2))
+
+        def scores(self, x):
+            scores = self.W_query(x) @ self.W_key(x).mT / (factor * math.sqrt(D))
+            return scores.masked_fill(self.hidden(scores), -math.inf)
+
+    row = {row.check: row for row in audit(Divides(), D_IN, T).rows}["scale"]
+    assert row.result == ("passes" if factor == 1 else "FAILS")
+    assert f"divides by {factor * math.sqrt(D):.2f}" in row.reason
+
+
+def test_a_layer_that_was_used_before_can_be_audited():
+    class Keeps(Right):
+        def forward(self, x):
+            context, self.last_weights = super().forward(x)
+            return context
+
+    layer = Keeps()
+    layer(torch.randn(2, T, D_IN))
+    assert audit(layer, D_IN, T).ok
+
+
+def test_a_layer_that_looks_at_numbers_gets_no_verdict_on_devices(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+
+    class Looks(Right):
+        def scores(self, x):
+            assert x.isfinite().all()
+            return super().scores(x)
+
+    found = audit(Looks(), D_IN, T)
+    assert found.ok
+    by_name = {row.check: row.result for row in found.rows}
+    assert by_name["devices"] == "not applicable"
+
+
+# --- modules that are none ------------------------------------------------------------
+
+
+def returning(make):
+    class Returns(nn.Module):
+        def forward(self, x):
+            return make(x)
+
+    return Returns()
+
+
+def raising(error):
+    def fail(x):
+        raise error
+
+    return fail
+
+
+class NoText(Exception):
+    def __str__(self):
+        raise RuntimeError("no text")
+
+
+NO_LAYERS = {
+    "None": None,
+    "number": 3,
+    "text": "layer",
+    "class": Right,
+    "function": lambda x: x,
+} | {
+    f"returning {name}": returning(make)
+    for name, make in {
+        "ValueError": raising(ValueError("a\nlong story")),
+        "SystemExit": raising(SystemExit()),
+        "KeyboardInterrupt": raising(KeyboardInterrupt()),
+        "error without text": raising(NoText()),
+        "None": lambda x: None,
+        "empty tuple": lambda x: (),
+        "text": lambda x: "context",
+        "sum": lambda x: x.sum(),
+        "one of the batch": lambda x: x[0],
+        "no features": lambda x: x[..., :0],
+        "whole numbers": lambda x: x.long(),
+        "sparse": lambda x: x.to_sparse(),
+        "None first": lambda x: (None, x),
+    }.items()
+}
+
+
+@pytest.mark.parametrize("module", NO_LAYERS.values(), ids=NO_LAYERS)
+def test_what_is_no_layer_gets_a_table(module):
+    found = audit(module, D_IN, T)
+    assert "output shape" in found.failed
+    assert len(found.rows) == len(LINES)
+
+
+IDLE = {
+    "itself": lambda x: x,
+    "NaN": lambda x: x * math.nan,
+    "zeros": lambda x: torch.zeros_like(x),
+    "detached": lambda x: x.detach().clone(),
+    "noise": lambda x: torch.randn_like(x),
+    "text for weights": lambda x: (x, "weights"),
+    "itself for weights": lambda x: (x, x),
+    "three results": lambda x: (x, None, 3),
+    "meta": lambda x: torch.empty_like(x, device="meta"),
+}
+
+
+@pytest.mark.parametrize("make", IDLE.values(), ids=IDLE)
+def test_a_layer_that_attends_to_nothing_fails(make):
+    found = audit(returning(make), D_IN, T)
+    assert not found.ok
+    assert len(found.rows) == len(LINES)
+
+
+def test_a_layer_that_hangs_is_stopped_once():
+    def hang(x):
+        while True:
+            time.sleep(0.001)
+
+    found = audit(returning(hang), D_IN, T, seconds=0.2)
+    assert found.failed == ("output shape",)
+    assert found.rows[0].reason == "stopped after 0.2 seconds"
+    assert {row.reason for row in found.rows[1:]} == {
+        "not run: a line before was stopped; seconds grants more"
+    }
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"d_in": 0},
+        {"context_length": 2.5},
+        {"causal": "yes"},
+        {"num_heads": 0},
+        {"positions": None},
+    ],
+    ids=lambda arguments: next(iter(arguments)),
+)
+def test_a_wrong_argument_is_named(arguments):
+    given = {"d_in": D_IN, "context_length": T} | arguments
+    name = next(iter(arguments))
+    with pytest.raises(ValueError, match=name):
+        audit(Right(), **given)
+
+
+# --- the table ------------------------------------------------------------------------
+
+
+def test_a_table(capsys):
+    torch.manual_seed(1)
+    audit(StaysOnTheProcessor(), D_IN, T)
+    table = capsys.readouterr().out.split("\n")
+    assert table[:3] == [
+        "audit of StaysOnTheProcessor",
+        "output shape    passes          (2, 6, 4) becomes (2, 6, 3)",
+        "shorter texts   passes          T = 2, 3, 4, 5: rows of the whole text",
+    ]
+    assert "dropout         not applicable  no dropout" in table
+    assert "scale           passes          divides by 1.73 = √D, D = 3" in table
+    why = "moved to meta: masked_fill gets tensors on cpu"
+    assert table[-5:] == [
+        f"devices         FAILS           {why}",
+        f"{'':32}and meta",
+        "compiled        not applicable  compiled=True asks for it",
+        "23 pass, 1 fail, 6 not applicable",
+        "",
+    ]

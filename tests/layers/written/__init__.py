@@ -1,1 +1,0 @@
-"""Layers by two hands."""
