@@ -12,6 +12,7 @@ costs no recompilation and no wrong answer: not on the ``meta`` device, not unde
 
 import functools
 import inspect
+import math
 import numbers
 from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec, TypeVar
@@ -84,6 +85,31 @@ def on_request(
 def with_weights(result: Any) -> tuple[Tensor, Any]:
     """What ``on_request`` gave, as a pair; the weights are None where not asked for."""
     return result if isinstance(result, tuple) else (result, None)
+
+
+def is_whole(number: object) -> bool:
+    """Whether it is a whole number, NumPy's included; True and False are none."""
+    return isinstance(number, numbers.Integral) and not isinstance(number, bool)
+
+
+def is_real(number: object) -> bool:
+    """Whether it is a real number, NumPy's included; True and False are none."""
+    return isinstance(number, numbers.Real) and not isinstance(number, bool)
+
+
+def require_counts(**counts: int) -> None:
+    """Each is a whole number of at least 0."""
+    for name, count in counts.items():
+        if not is_whole(count) or count < 0:
+            raise ValueError(f"{name} must be an integer of at least 0, got {count!r}")
+
+
+def require_number(name: str, number: float, *, or_0: bool = False) -> None:
+    """A finite number above 0; ``or_0``: or 0 itself."""
+    fits = is_real(number) and math.isfinite(number)
+    if not fits or number < 0 or (number == 0 and not or_0):
+        least = "of at least 0" if or_0 else "above 0"
+        raise ValueError(f"{name} must be a finite number {least}, got {number!r}")
 
 
 def holds(condition: Callable[[], Tensor]) -> bool:
@@ -284,7 +310,7 @@ def require_mask(mask: Tensor, shape: Sequence[int], device: torch.device) -> No
 def require_scores(scores: Tensor, dim: int = -1) -> None:
     """Scores with at least one entry along ``dim``."""
     require_float(scores=scores)
-    if isinstance(dim, bool) or not isinstance(dim, int):
+    if not is_whole(dim):
         raise ValueError(f"dim must be an integer, got {dim!r}")
     if not -scores.dim() <= dim < scores.dim() or scores.shape[dim] == 0:
         raise ValueError(
@@ -304,9 +330,7 @@ def require_window(window: int | None, sinks: int) -> None:
     """A window of at least 1 or none, and sinks beside it alone."""
     if window is not None:
         require_integers(window=window)
-    whole = isinstance(sinks, numbers.Integral) and not isinstance(sinks, bool)
-    if not whole or sinks < 0:
-        raise ValueError(f"sinks must be an integer of at least 0, got {sinks!r}")
+    require_counts(sinks=sinks)
     if sinks and window is None:
         raise ValueError(
             f"sinks are what a window leaves visible: got sinks {sinks} and no window"
@@ -324,9 +348,7 @@ def require_window_sizes(
 
 def require_start(start: int, *, has_cache: bool) -> None:
     """The place of a first character; where there is a cache, it says that."""
-    whole = isinstance(start, numbers.Integral) and not isinstance(start, bool)
-    if not whole or start < 0:
-        raise ValueError(f"start must be an integer of at least 0, got {start!r}")
+    require_counts(start=start)
     if start and has_cache:
         raise ValueError(f"a cache says where ids start: got start {start} and a cache")
 

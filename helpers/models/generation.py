@@ -4,7 +4,6 @@ Shapes use the book's letters: B batch, T positions; a text is a row of characte
 """
 
 import math
-import numbers
 from collections.abc import Callable
 from typing import Any
 
@@ -117,7 +116,7 @@ def generate(
     """
     own: Any = model  # to PyTorch's hints, its attributes are tensors or modules
     require_ids("prompt_ids", prompt_ids, own.vocab_size)
-    _require_count("max_new_tokens", max_new_tokens)
+    validation.require_counts(max_new_tokens=max_new_tokens)
     _require_options(temperature, top_k, top_p)
     _require_generator(generator)
     validation.require_booleans(use_cache=use_cache)
@@ -173,7 +172,7 @@ def generate_text(
     """
     if not isinstance(prompt, str):
         raise ValueError(f"prompt must be a text, got {type(prompt).__name__}")
-    _require_count("max_new_characters", max_new_characters)
+    validation.require_counts(max_new_characters=max_new_characters)
     if tokenizer.vocab_size != model.vocab_size:
         raise ValueError(
             f"tokenizer must have the model's vocab_size {model.vocab_size}, "
@@ -224,18 +223,12 @@ def _draw(probabilities: Tensor, generator: torch.Generator | None) -> Tensor:
     return torch.searchsorted(sums, draws * sums[:, -1:], right=True)[:, 0]
 
 
-def _require_count(name: str, count: int) -> None:
-    whole = isinstance(count, numbers.Integral) and not isinstance(count, bool)
-    if not whole or count < 0:
-        raise ValueError(f"{name} must be an integer of at least 0, got {count!r}")
-
-
 def _require_options(
     temperature: float, top_k: int | None, top_p: float | None
 ) -> None:
     for name, number in (("temperature", temperature), ("top_p", top_p)):
-        real = isinstance(number, numbers.Real) and not isinstance(number, bool)
-        if not (real or (name == "top_p" and number is None)):
+        left_out = name == "top_p" and number is None
+        if not (left_out or validation.is_real(number)):
             raise ValueError(f"{name} must be a number, got {number!r}")
     if not 0 <= temperature < math.inf:
         raise ValueError(

@@ -73,9 +73,7 @@ def rotary_angles(
     Source: Su et al. 2021, section 3.2.2. Built by hand in chapter 12.
     """
     validation.require_integers(T=T, head_dim=head_dim)
-    whole = isinstance(start, int) and not isinstance(start, bool)
-    if not whole or start < 0:
-        raise ValueError(f"start must be an integer of at least 0, got {start!r}")
+    validation.require_counts(start=start)
     if head_dim % 2:
         raise ValueError(f"an even number of features must come, got {head_dim}")
     pairs = torch.arange(head_dim // 2, device=device, dtype=torch.float32)

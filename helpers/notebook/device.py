@@ -1,5 +1,6 @@
 """Where a notebook computes, and the seed of its random numbers."""
 
+import numbers
 import os
 import random
 
@@ -50,9 +51,10 @@ def seed_everything(seed: int) -> None:
     Raises:
         ValueError: a seed outside that range.
     """
-    whole = isinstance(seed, int) and not isinstance(seed, bool)
+    whole = isinstance(seed, numbers.Integral) and not isinstance(seed, bool)
     if not whole or not 0 <= seed < 2**32:
         raise ValueError(f"seed must be an integer in [0, 2**32), got {seed!r}")
+    seed = int(seed)
     random.seed(seed)
     np.random.seed(seed)
     torch.manual_seed(seed)

@@ -1,8 +1,6 @@
 """How much there is to train, and what a device does in a second."""
 
 import dataclasses
-import math
-import numbers
 
 from helpers import published, validation
 
@@ -46,8 +44,8 @@ class Work:
             name for name in ("heads", "kv_heads") if getattr(self, name) is not None
         ]
         validation.require_integers(**{name: getattr(self, name) for name in names})
-        _require_positive("squares", self.squares)
-        _require_positive("kept", self.kept)
+        validation.require_number("squares", self.squares)
+        validation.require_number("kept", self.kept)
         if self.kv_heads and (self.heads is None or self.heads % self.kv_heads):
             raise ValueError(
                 f"kv_heads must divide heads, got {self.kv_heads} and {self.heads}"
@@ -133,15 +131,8 @@ class Machine:
         may_be_none = ("latency", "per_block", "per_number")
         for field in dataclasses.fields(self):
             number = getattr(self, field.name)
-            _require_positive(field.name, number, or_0=field.name in may_be_none)
-
-
-def _require_positive(name: str, number: float, *, or_0: bool = False) -> None:
-    is_number = isinstance(number, numbers.Real) and not isinstance(number, bool)
-    fits = is_number and math.isfinite(number)
-    if not fits or number < 0 or (number == 0 and not or_0):
-        least = "at least 0" if or_0 else "above 0"
-        raise ValueError(f"{name} must be a finite number {least}, got {number!r}")
+            may_be_0 = field.name in may_be_none
+            validation.require_number(field.name, number, or_0=may_be_0)
 
 
 def _llama(name: str) -> Work:

@@ -125,9 +125,7 @@ def _little_world(
     validation.require_integers(
         train_stories=train_stories, held_out_stories=held_out_stories
     )
-    whole = isinstance(seed, int) and not isinstance(seed, bool)
-    if not whole or seed < 0:
-        raise ValueError(f"seed must be an integer of at least 0, got {seed!r}")
+    validation.require_counts(seed=seed)
     world = whole_world()
 
     def draw(part: str, count: int) -> tuple[str, ...]:

@@ -1,10 +1,11 @@
 """Text as whole numbers and back: each character of an alphabet has an id."""
 
 import json
-import numbers
 import pathlib
 from collections.abc import Iterable
 from typing import Self
+
+from helpers import validation
 
 FORMAT = "attention-one-step/char-tokenizer"
 VERSION = 1
@@ -109,8 +110,7 @@ class CharTokenizer:
         )
 
     def _character(self, position: int, one: int) -> str:
-        whole = isinstance(one, numbers.Integral) and not isinstance(one, bool)
-        if not whole or not 0 <= one < self.vocab_size:
+        if not validation.is_whole(one) or not 0 <= one < self.vocab_size:
             raise ValueError(
                 f"ids must be integers from 0 to {self.vocab_size - 1}, one for each "
                 f"of the {self.vocab_size} characters, got {one!r} at position "

@@ -6,8 +6,6 @@ reaches a lower loss there in less time.
 """
 
 import dataclasses
-import math
-import numbers
 from typing import Any
 
 from helpers import validation
@@ -125,13 +123,13 @@ class TrainConfig:
         validation.require_integers(**given)
         for name in ("warmup_steps", "short_steps"):
             first = getattr(self, name)
-            if type(first) is not int or not 0 <= first < self.steps:
+            if not validation.is_whole(first) or not 0 <= first < self.steps:
                 raise ValueError(
                     f"{name} must be an integer from 0 to steps - 1 = "
                     f"{self.steps - 1}, got {first!r}"
                 )
         self._require_numbers()
-        if type(self.seed) is not int or not 0 <= self.seed < 2**32:
+        if not validation.is_whole(self.seed) or not 0 <= self.seed < 2**32:
             raise ValueError(
                 f"seed must be an integer in [0, 2**32), got {self.seed!r}"
             )
@@ -145,20 +143,24 @@ class TrainConfig:
                     f"{name} must be one of {', '.join(options)}, "
                     f"got {getattr(self, name)!r}"
                 )
+        # NumPy's whole numbers become Python's, which every file format takes.
+        for name, option in dataclasses.asdict(self).items():
+            if validation.is_whole(option):
+                object.__setattr__(self, name, int(option))
 
     def _require_numbers(self) -> None:
         for name in ("learning_rate", "muon_learning_rate"):
-            _require_number(name, getattr(self, name), above=0)
+            validation.require_number(name, getattr(self, name))
         for name in ("hidden_learning_rate", "gradient_clip"):
             if getattr(self, name) is not None:
-                _require_number(name, getattr(self, name), above=0)
+                validation.require_number(name, getattr(self, name))
         if self.optimizer == "muon" and self.hidden_learning_rate is not None:
             raise ValueError(
                 "hidden_learning_rate must be None with optimizer 'muon', whose rate "
                 f"is muon_learning_rate, got {self.hidden_learning_rate!r}"
             )
-        _require_number("weight_decay", self.weight_decay)
-        _require_number("final_learning_rate", self.final_learning_rate)
+        for name in ("weight_decay", "final_learning_rate"):
+            validation.require_number(name, getattr(self, name), or_0=True)
         if not isinstance(self.betas, tuple) or len(self.betas) != 2:
             raise ValueError(f"betas must be a pair of numbers, got {self.betas!r}")
         for index, beta in enumerate(self.betas):
@@ -204,12 +206,3 @@ def preset(
         )
     model, training = parts
     return TransformerConfig(vocab_size=vocab_size, **model), TrainConfig(**training)
-
-
-def _require_number(name: str, number: float, *, above: float | None = None) -> None:
-    real = isinstance(number, numbers.Real) and not isinstance(number, bool)
-    low = -math.inf if above is None else above
-    fits = real and math.isfinite(number) and number >= 0 and number > low
-    if not fits:
-        least = "above 0" if above is not None else "of at least 0"
-        raise ValueError(f"{name} must be a number {least}, got {number!r}")

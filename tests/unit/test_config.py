@@ -1,5 +1,6 @@
 """helpers.training.config: recipes by name; what doesn't fit is named."""
 
+import numpy as np
 import pytest
 import torch
 
@@ -46,6 +47,15 @@ def test_changes_reach_the_config_that_has_them():
 def test_what_does_not_fit_is_named(name, changes, message):
     with pytest.raises(ValueError, match=message):
         preset(name, VOCAB, **changes)
+
+
+def test_numpys_whole_numbers_become_pythons():
+    sizes = {"steps": 9, "batch_size": 3, "warmup_steps": 2, "short_steps": 1}
+    sizes |= {"seed": 5, "evaluate_every": 4, "checkpoint_every": 7}
+    given = {name: np.int64(size) for name, size in sizes.items()}
+    config = TrainConfig(learning_rate=0.1, **given)
+    assert config == TrainConfig(learning_rate=0.1, **sizes)
+    assert {type(getattr(config, name)) for name in sizes} == {int}
 
 
 def test_the_small_gpt_has_the_settings_that_nanogpt_publishes():

@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 import torch
 from torch.testing import assert_close
@@ -174,6 +175,7 @@ def self_scores(made, x, start):
     [
         (lambda: rotary_angles(0, T, 3), "even"),
         (lambda: rotary_angles(-1, T, D), "start"),
+        (lambda: rotary_angles(np.float64(1), T, D), "start"),
         (lambda: rotary_angles(True, T, D), "start"),
         (lambda: rotary_angles(0, 0, D), "T"),
         (lambda: alibi_slopes(0), "num_heads"),
