@@ -52,13 +52,27 @@ def own_rows(batch: Tensor) -> Tensor:
     return batch.tensor_split(processes)[dist.get_rank()]
 
 
-def everyones_mean(total: Tensor, count: int) -> Tensor:
-    """This process's part of a mean over all rows, ready for averaged gradients.
+def part_of_mean(total: Tensor, count: float, processes: int) -> Tensor:
+    """One process's part of a mean over all rows, ready for averaged gradients.
 
     Each process would divide its sum by its own count. But rows may have different
     numbers of targets, and then a mean of means isn't the mean. So the sum is divided
     by everyone's count, times the number of processes, because ``average_gradients``
     and DistributedDataParallel divide by that.
+
+    Args:
+        total: this process's sum of losses, with a gradient.
+        count: how many targets all processes have.
+        processes: how many there are.
+
+    Returns:
+        loss: its mean over processes is the mean over all targets.
+    """
+    return total * (processes / count)
+
+
+def everyones_mean(total: Tensor, count: int) -> Tensor:
+    """``part_of_mean`` where each process knows its own count alone.
 
     Args:
         total: this process's sum of losses, with a gradient.
@@ -69,7 +83,7 @@ def everyones_mean(total: Tensor, count: int) -> Tensor:
     """
     counts = torch.tensor(float(count), dtype=torch.float64, device=total.device)
     dist.all_reduce(counts)
-    return total * (dist.get_world_size() / counts.item())
+    return part_of_mean(total, counts.item(), dist.get_world_size())
 
 
 def average_gradients(parameters: Iterable[nn.Parameter]) -> None:
