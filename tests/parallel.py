@@ -21,11 +21,14 @@ MOST_WORKERS = 4  # each takes a gigabyte of memory with its kernel and its brow
 # begin with the built book don't follow each other: one would wait for it.
 FIRST = [
     "tests/project/test_bare_environment.py",
-    "tests/jupyterlab/test_running.py",
-    "tests/browser/test_accessibility.py",
+    "tests/browser/test_pages.py",
     "tests/unit/test_experiments.py",
     "tests/unit/test_checks.py",
-    "tests/browser/test_pages.py",
+    "tests/browser/test_nbconvert.py",
+    "tests/jupyterlab/test_reading.py",
+    "tests/browser/test_trainer.py",
+    "tests/browser/test_views.py",
+    "tests/browser/test_accessibility.py",
     "tests/book/test_bug_museum.py",
     "chapters/08_char_language_model.ipynb",
     "tests/browser/test_model_in_the_page.py",

@@ -130,7 +130,7 @@ return [loss, gradients.map(([name, numbers]) => [name, Array.from(numbers)])];
 """
 
 
-@pytest.mark.parametrize("seed", range(50))
+@pytest.mark.parametrize("seed", range(16))
 def test_each_gradient_is_pytorchs(run, seed):
     model = model_of(config_of(seed), seed)
     texts = texts_of(model.config, seed)
@@ -322,9 +322,9 @@ LOOKS = [(0, 0, 0), (7, 1, 2), (99, 1, 3)]
 
 @pytest.fixture(scope="module", params=RECIPES)
 def learned(run, request):
-    """What the page says after thirty steps, and the same model of helpers."""
+    """What the page says after ten steps, and the same model of helpers."""
     settings = settings_of(request.param, 1, width=32, layers=2)
-    said = run("training", LEARNED, {"settings": settings, "steps": 30, "looks": LOOKS})
+    said = run("training", LEARNED, {"settings": settings, "steps": 10, "looks": LOOKS})
     options = RECIPES[request.param]["model"]
     size = len(whole_world().alphabet)
     config = TransformerConfig(size, 128, 32, 4, 2, **options)
@@ -411,9 +411,10 @@ return training.examine().loss;
 """
 
 
+# Fifty steps at the page's own size: 30 seconds. Muon's recipe runs AdamW, too.
 @pytest.mark.slow
-@pytest.mark.parametrize("recipe", RECIPES)
-def test_fifty_steps_give_what_was_recorded(run, recipe):
+def test_fifty_steps_give_what_was_recorded(run):
+    recipe = "Muon, a modern block"
     rates = rates_of(recipe)
     (recorded,) = (
         one["losses"][0]

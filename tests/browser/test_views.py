@@ -3,7 +3,9 @@
 import pytest
 from playwright.sync_api import TimeoutError, expect
 
+from tests.browser.axe import COLOURS, violations
 from tests.browser.conftest import THEMES
+from tests.browser.widths import OPEN
 from tests.samples.views import HOSTILE, SAMPLES
 
 # Keys that move a control of each kind, from wherever it stands.
@@ -95,6 +97,19 @@ def test_a_view_fits_a_phone_in_both_themes(show_views, name, theme):
             "document.documentElement.scrollWidth - innerWidth"
         )
         assert overflow <= 0, f"{overflow} pixels too wide at {width}"
+
+
+# All of axe's rules, for which no page but one of each kind has the time: up to 10
+# seconds a view.
+@pytest.mark.slow
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("name", SAMPLES)
+def test_axe_finds_nothing_to_mend_in_a_view(show_views, name, theme):
+    shown = show_views(SAMPLES[name](), theme=theme)
+    shown.page.evaluate(OPEN)
+    options = {} if theme == "light" else {"runOnly": COLOURS}
+    view = {"include": [[".aos-view"]]}
+    assert violations(shown.page, view, **options) == []
 
 
 def test_a_table_that_goes_on_beyond_the_edge_fades_there(show_views):

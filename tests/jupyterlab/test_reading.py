@@ -1,6 +1,6 @@
 """A notebook that is only opened in JupyterLab: its views live, or show tables.
 
-One notebook holds every view of the book, since opening costs more than looking.
+One notebook holds a view of each kind, since opening costs more than looking.
 """
 
 import html
@@ -15,37 +15,31 @@ import nbformat
 import pytest
 
 from tests import ROOT
-from tests.book.test_notebooks import NOTEBOOKS
 from tests.jupyterlab.lab import IDLE
+from tests.samples.gallery import gallery, one_of_each
 from tools import notebooks
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def gallery():
-    """Every cell of the book that shows a view, with its stored output."""
-    shown = nbformat.v4.new_notebook(metadata=notebooks.METADATA)
-    for path in NOTEBOOKS:
-        for cell in notebooks.read(path).cells:
-            if list(notebooks.views_of(nbformat.v4.new_notebook(cells=[cell]))):
-                cell.id = f"view-{len(shown.cells)}"
-                shown.cells.append(cell)
-    assert len(shown.cells) > len(NOTEBOOKS)
-    return shown
+def each():
+    """A view of each kind."""
+    return one_of_each(gallery())
 
 
-def test_views_are_alive_in_a_notebook_that_is_only_opened(lab, gallery):
-    notebooks.write(lab.folder / "trusted.ipynb", gallery)
+# JupyterLab starts, 10 seconds, and a notebook of all kinds is walked down.
+def test_views_are_alive_in_a_notebook_that_is_only_opened(lab, each):
+    notebooks.write(lab.folder / "trusted.ipynb", each)
     lab.trust([lab.folder / "trusted.ipynb"])
     opened = lab.open("trusted.ipynb")
-    wanted = len(list(notebooks.views_of(gallery)))
+    wanted = len(list(notebooks.views_of(each)))
     assert len(opened.live_views(wanted)) == wanted
     opened.close()
 
 
-def test_a_model_learns_in_a_notebook_that_is_only_opened(lab, gallery):
-    cells = [cell for cell in gallery.cells if "learning_in_the_page(" in cell.source]
+def test_a_model_learns_in_a_notebook_that_is_only_opened(lab, each):
+    cells = [cell for cell in each.cells if "learning_in_the_page(" in cell.source]
     assert len(cells) == 1
     alone = nbformat.v4.new_notebook(metadata=notebooks.METADATA, cells=cells)
     notebooks.write(lab.folder / "learning.ipynb", alone)
@@ -61,14 +55,14 @@ def test_a_model_learns_in_a_notebook_that_is_only_opened(lab, gallery):
     opened.close()
 
 
-def test_a_notebook_that_is_not_trusted_shows_every_table(lab, gallery):
-    texts = [data["text/html"] for data in notebooks.views_of(gallery)]
+def test_a_notebook_that_is_not_trusted_shows_every_table(lab, each):
+    texts = [data["text/html"] for data in notebooks.views_of(each)]
     stored = re.findall(r"<table>.*?</table>", "\n".join(texts), re.DOTALL)
     missing = {letters(html.unescape(re.sub(r"<[^>]*>", "", one))) for one in stored}
     assert missing
     # A signature is of the content, so that the one above would vouch for this.
-    gallery.cells[0].source += " "
-    notebooks.write(lab.folder / "untrusted.ipynb", gallery)
+    each.cells[0].source += " "
+    notebooks.write(lab.folder / "untrusted.ipynb", each)
     opened = lab.open("untrusted.ipynb")
     deadline = time.monotonic() + 60
     while missing and time.monotonic() < deadline:

@@ -24,8 +24,7 @@ COLAB_LISTS = json.loads((ROOT / "tests/data/colab.json").read_text(encoding="ut
 INSTALLED = ("ipywidgets", "ipython", "ipykernel", "numpy", "matplotlib")
 COLAB = [f"{name}=={COLAB_LISTS[0]['packages'][name]}" for name in INSTALLED]
 SETUP_SECONDS = 20
-# A reader's first one, the one with the model in the page, and one that audits.
-WHOLE = ("01_dot_product_attention", "09_transformer_block", "audit")
+WHOLE = "01_dot_product_attention"  # a reader's first one
 WHERE = "print(helpers.__file__)"
 # The seconds that each run of pip takes, and all seconds, go to a file at the end.
 TIMED = """\
@@ -45,13 +44,15 @@ atexit.register(Clock.write)
 """
 
 
-def bare_environment(folder):
+@pytest.fixture
+def bare(tmp_path_factory):
     """A virtual environment with the libraries of this one, pip too, without the book.
 
     Returns:
         python: its interpreter.
         packages: the folder into which its pip installs.
     """
+    folder = tmp_path_factory.mktemp("bare")
     bare = [sys.executable, "-m", "venv", "--without-pip", folder]
     subprocess.run(bare, check=True)
     scripts = "Scripts" if os.name == "nt" else "bin"
@@ -107,9 +108,9 @@ def test_a_bound_that_colab_does_not_meet_is_named():
 
 
 @pytest.mark.slow
-def test_the_setup_cell_is_quick_in_a_bare_environment(tmp_path):
+def test_the_setup_cell_is_quick_in_a_bare_environment(bare, tmp_path):
     """Beyond pip's own work; the same process then imports the book, so no restart."""
-    python, packages = bare_environment(tmp_path / "bare")
+    python, packages = bare
     last = sorted((ROOT / "chapters").glob("[0-9]*.ipynb"))[-1]
     cells = {cell.id: cell.source for cell in notebooks.read(last).cells}
     offline = {"PIP_NO_INDEX": "1", "PYTHONPATH": ""}
@@ -131,13 +132,13 @@ def test_the_setup_cell_is_quick_in_a_bare_environment(tmp_path):
 
 
 @pytest.mark.slow
-def test_notebooks_run_from_their_setup_cells_on(tmp_path):
+def test_notebooks_run_from_their_setup_cells_on(bare, tmp_path):
     """The first one installs the book; then all find what they import.
 
-    The weekly workflow runs every notebook in Colab's own image; here a few do, and
-    print what is stored.
+    The weekly workflow runs every notebook in Colab's own image; here one does, and
+    prints what is stored.
     """
-    python, packages = bare_environment(tmp_path / "bare")
+    python, packages = bare
     pip = [python, "-m", "pip", "install", "-q", "--ignore-installed", *COLAB]
     installed = subprocess.run(pip, capture_output=True, text=True, check=False)
     if installed.returncode and not os.environ.get("CI"):
@@ -180,8 +181,7 @@ def test_notebooks_run_from_their_setup_cells_on(tmp_path):
     plugin.mkdir()
     shutil.copy(ROOT / "tests" / "nbval_numeric.py", plugin)
     (plugin / "pytest.ini").touch()
-    for name in WHOLE:
-        shutil.copy(ROOT / "chapters" / f"{name}.ipynb", folder)
+    shutil.copy(ROOT / "chapters" / f"{WHOLE}.ipynb", folder)
     options = ["-p", "nbval_numeric", "--nbval", "--nbval-current-env"]
     # The fixture is known here from the environment around, and not to be had.
     options += ["-p", "no:attention_audit"]
