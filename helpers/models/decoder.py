@@ -79,9 +79,9 @@ class Decoder:
             self.shares = torch.stack([model.kept, model.recalled], dim=1).tolist()
         self.turns: tuple[Tensor, ...] = ()
         if config.positions == "rotary":
-            angles = rotary_angles(
-                0, config.context_length, self.head_dim, device=weight.device
-            )
+            places, device = config.context_length, weight.device
+            base = config.rotary_base
+            angles = rotary_angles(0, places, self.head_dim, base=base, device=device)
             self.turns = (angles.cos().to(weight.dtype), angles.sin().to(weight.dtype))
 
     @staticmethod

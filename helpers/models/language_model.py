@@ -269,8 +269,8 @@ class TransformerLM(nn.Module):
         """How the blocks turn queries and keys, where positions are rotary."""
         if self.config.positions != "rotary":
             return None
-        D = self.config.d_model // self.config.num_heads
-        angles = rotary_angles(start, ids.shape[1], D, device=ids.device)
+        D, base = self.config.d_model // self.config.num_heads, self.config.rotary_base
+        angles = rotary_angles(start, ids.shape[1], D, base=base, device=ids.device)
         return functools.partial(rotate, cosines=angles.cos(), sines=angles.sin())
 
     def embed_pairs(self, ids: Tensor, before: Tensor | None) -> Tensor:

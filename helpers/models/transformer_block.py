@@ -75,16 +75,22 @@ class TransformerConfig:
         positions: "learned" or "sinusoidal" vectors that are added to the embeddings,
             "rotary" queries and keys, "alibi" for scores that fall with the distance,
             or "none".
+        rotary_base: with rotary positions, how much slower a head's last pair of
+            features turns than its first, nearly.
         pair_embedding: add an embedding of each character and the one before it, from
             a table of vocab_size² rows, to that of the character alone.
         norm: "layer" (LayerNorm), "rms" (RMSNorm) or "none", before each layer.
+        norm_eps: what these norms add to the mean of the squares, before the root.
         residual: add each layer's output to its input, or replace the input.
         mlp: follow attention by an MLP.
         activation: "gelu" or "squared_relu", inside the MLP; "swiglu" for an MLP with a
             gate, two thirds as wide, so that it has about as many weights.
         mlp_ratio: width of the MLP, as a multiple of ``d_model``.
+        mlp_hidden: width of the MLP, gated or not, where it is no such multiple.
         tie_weights: take the token embeddings as the last layer's weight.
         qkv_bias: give the query, key and value layers a bias.
+        bias: give the layer behind attention and those of the MLP a bias; one with a
+            gate has none either way.
         num_kv_heads: heads of keys and values, a divisor of ``num_heads``, where
             several query heads share one; as many as there are heads where left out.
         window: each layer's queries attend to so many last positions, their own
@@ -130,6 +136,10 @@ class TransformerConfig:
     qk_norm: bool = False
     embedding_skip: bool = False
     zero_init: bool = False
+    rotary_base: float = 10_000.0
+    norm_eps: float = 1e-5
+    mlp_hidden: int | None = None
+    bias: bool = True
 
     def __post_init__(self) -> None:
         sizes, switches = self._of_type(int), self._of_type(bool)
@@ -137,6 +147,11 @@ class TransformerConfig:
         validation.require_integers(**sizes)
         validation.require_booleans(**switches)
         validation.require_probability("dropout", self.dropout)
+        for name in ("rotary_base", "norm_eps"):
+            validation.require_number(name, getattr(self, name))
+        given = {name: getattr(self, name) for name in ("num_kv_heads", "mlp_hidden")}
+        optional = {name: one for name, one in given.items() if one is not None}
+        validation.require_integers(**optional)
         for name, choices in CHOICES.items():
             choice = getattr(self, name)
             if not isinstance(choice, str) or choice not in choices:
@@ -152,17 +167,28 @@ class TransformerConfig:
             raise ValueError(
                 f"sinusoidal positions need an even d_model, got {self.d_model}"
             )
-        if self.num_kv_heads is not None:
-            validation.require_integers(num_kv_heads=self.num_kv_heads)
-            if self.num_heads % self.num_kv_heads:
-                raise ValueError(
-                    f"num_kv_heads must divide num_heads = {self.num_heads}, got "
-                    f"{self.num_kv_heads}"
-                )
-        # NumPy's numbers become Python's, which every file format takes.
-        plain = {name: int(size) for name, size in sizes.items()}
-        for name, number in (plain | {"dropout": float(self.dropout)}).items():
-            object.__setattr__(self, name, number)
+        if self.num_kv_heads is not None and self.num_heads % self.num_kv_heads:
+            raise ValueError(
+                f"num_kv_heads must divide num_heads = {self.num_heads}, got "
+                f"{self.num_kv_heads}"
+            )
+        self._make_plain()
+
+    @property
+    def hidden(self) -> int:
+        """Width of the MLP's hidden features."""
+        if self.mlp_hidden is not None:
+            return self.mlp_hidden
+        width = self.mlp_ratio * self.d_model
+        return round(width * 2 / 3) if self.activation == "swiglu" else width
+
+    def _make_plain(self) -> None:
+        """NumPy's numbers become Python's, which every file format takes."""
+        for name in self._of_type(float):
+            object.__setattr__(self, name, float(getattr(self, name)))
+        for name, option in dataclasses.asdict(self).items():
+            if validation.is_whole(option):
+                object.__setattr__(self, name, int(option))
 
     def _of_type(self, kind: type) -> dict[str, Any]:
         fields = (field for field in dataclasses.fields(self) if field.type is kind)
@@ -197,7 +223,7 @@ class BlockAttention(nn.Module):
         self.W_query = nn.Linear(C, C, bias=config.qkv_bias)
         self.W_key = nn.Linear(C, C, bias=config.qkv_bias)
         self.W_value = nn.Linear(C, C, bias=config.qkv_bias)
-        self.out_proj = nn.Linear(C, C)
+        self.out_proj = nn.Linear(C, C, bias=config.bias)
         # Drawn behind full ones: all other weights are those of the same seed's model
         # without shared keys.
         if self.num_kv_heads < H:
@@ -347,7 +373,7 @@ def make_norm(config: TransformerConfig) -> nn.Module:
     kinds = {"layer": nn.LayerNorm, "rms": RMSNorm}
     if config.norm == "none":
         return nn.Identity()
-    return kinds[config.norm](config.d_model, eps=1e-5)
+    return kinds[config.norm](config.d_model, eps=config.norm_eps)
 
 
 class GatedMLP(nn.Module):
@@ -375,13 +401,13 @@ class GatedMLP(nn.Module):
 
 
 def _make_mlp(config: TransformerConfig) -> nn.Module:
-    hidden = config.mlp_ratio * config.d_model
+    C, hidden = config.d_model, config.hidden
     if config.activation == "swiglu":
-        return GatedMLP(config.d_model, round(hidden * 2 / 3))
+        return GatedMLP(C, hidden)
     return nn.Sequential(
-        nn.Linear(config.d_model, hidden),
+        nn.Linear(C, hidden, bias=config.bias),
         nn.GELU() if config.activation == "gelu" else SquaredReLU(),
-        nn.Linear(hidden, config.d_model),
+        nn.Linear(hidden, C, bias=config.bias),
     )
 
 

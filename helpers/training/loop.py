@@ -19,7 +19,9 @@ from torch import Tensor, nn
 from tqdm import tqdm
 
 from helpers.models.switches import eval_mode
+from helpers.models.transformer_block import TransformerConfig
 from helpers.notebook.device import choose_device, seed_everything
+from helpers.parallel.data_parallel import part_of_mean
 from helpers.parallel.shards import whole
 from helpers.text.batches import Documents, Windows
 from helpers.training import checkpoint
@@ -315,11 +317,10 @@ class _Run:
         team = self.team
         if team.processes == 1:
             return _loss(team.called, inputs, targets, self.device)
-        # Rows may have different numbers of targets, so that a mean of the processes'
-        # means wouldn't be the mean. All have drawn the same batch, and can count it.
-        share = team.processes / int((targets >= 0).sum())
         own = team.share(inputs, targets)
-        return _loss(team.called, *own, self.device, reduction="sum") * share
+        total = _loss(team.called, *own, self.device, reduction="sum")
+        # All have drawn the same batch, and can count everyone's targets.
+        return part_of_mean(total, int((targets >= 0).sum()), team.processes)
 
     def _set_learning_rates(self) -> None:
         rate = learning_rate_at(self.config, self.step + 1)
@@ -504,9 +505,14 @@ def _require_same_run(found: checkpoint.Checkpoint, identity: dict[str, Any]) ->
             f"{found.path} is no checkpoint of a run: it lacks {', '.join(missing)}"
         )
     theirs, ours = _named(found.state), _named(identity)
-    names = [*theirs, *ours]
-    if "held_out" not in found.state:  # it is older than some of the names
-        names = [name for name in ours if name in theirs]
+    both = [name for name in ours if name in theirs]
+    # An option that a checkpoint is too old to have was what is its default now.
+    for field in dataclasses.fields(TransformerConfig):
+        name = f"model.config.{field.name}"
+        if name in ours and field.default is not dataclasses.MISSING:
+            theirs.setdefault(name, field.default)
+    is_older = "held_out" not in found.state  # than some of the names
+    names = both if is_older else [*theirs, *ours]
     if different := difference(theirs, ours, names):
         name, there, here = different
         raise checkpoint.CheckpointError(

@@ -1,5 +1,7 @@
 """What a block may be made of beside chapter 9's parts."""
 
+import math
+
 import pytest
 import torch
 from torch.testing import assert_close
@@ -55,6 +57,77 @@ def test_an_mlp_with_a_gate_is_as_large_as_one_without():
     gate = x @ mlp.gate.weight.T
     expected = (gate * gate.sigmoid() * (x @ mlp.up.weight.T)) @ mlp.down.weight.T
     assert_close(mlp(x), expected)
+
+
+def test_a_llama_like_model_is_its_formula():
+    """Zhang and Sennrich 2019, Su et al. 2021 and Shazeer 2020, in complex numbers."""
+    base, eps, H, H_kv, D = 500.0, 0.05, 6, 2, 4
+    made = model(
+        **{"positions": "rotary", "rotary_base": base, "norm": "rms"},
+        **{"norm_eps": eps, "activation": "swiglu", "mlp_hidden": 37, "bias": False},
+        **{"num_kv_heads": H_kv, "tie_weights": True},
+    ).double()
+    weights, text = made.state_dict(), ids(B, 9)
+    assert not [name for name in weights if name.endswith("bias")]
+    assert weights["blocks.0.mlp.gate.weight"].shape == (37, 24)
+    x = weights["token_embedding.weight"][text]
+    turns = torch.outer(torch.arange(9.0), base ** (-2 * torch.arange(D / 2) / D))
+    turns = torch.polar(torch.ones_like(turns), turns)  # (T, D / 2)
+
+    def normed(x, name):
+        return x / (x.square().mean(-1, keepdim=True) + eps).sqrt() * weights[name]
+
+    def heads(x, name):
+        return (x @ weights[name].T).unflatten(-1, (-1, D)).transpose(1, 2)
+
+    def turned(heads):
+        return torch.complex(*heads.chunk(2, dim=-1)) * turns
+
+    for block in ("blocks.0.", "blocks.1."):
+        for name in ("attention_norm", "mlp_norm"):
+            weights[f"{block}{name}.weight"].add_(torch.rand(24))
+        y = normed(x, f"{block}attention_norm.weight")
+        queries, keys, values = (
+            heads(y, f"{block}attention.W_{name}.weight")
+            for name in ("query", "key", "value")
+        )
+        keys, values = (one.repeat_interleave(H // H_kv, 1) for one in (keys, values))
+        # The real part of a query times a key's conjugate is their dot product.
+        scores = (turned(queries) @ turned(keys).mH).real / math.sqrt(D)
+        scores = scores + torch.full((9, 9), -math.inf).triu(1)
+        context = (scores.softmax(-1) @ values).transpose(1, 2).flatten(2)
+        x = x + context @ weights[f"{block}attention.out_proj.weight"].T
+        y = normed(x, f"{block}mlp_norm.weight")
+        gate, up, down = (
+            weights[f"{block}mlp.{name}.weight"] for name in ("gate", "up", "down")
+        )
+        gated = y @ gate.T
+        x = x + (gated * gated.sigmoid() * (y @ up.T)) @ down.T
+    x = normed(x, "final_norm.weight")
+    expected = x @ weights["token_embedding.weight"].T
+    assert_close(made(text), expected, rtol=0, atol=1e-6)  # angles are float32
+
+
+def test_a_plain_mlp_without_biases_is_its_formula():
+    made = model(mlp_hidden=7, bias=False, norm_eps=0.5)
+    x, block = torch.randn(B, T, 24), made.blocks[0]
+    first, last = block.mlp[0].weight, block.mlp[2].weight
+    assert (first.shape, last.shape) == ((7, 24), (24, 7))
+    hidden = x @ first.T
+    expected = (hidden * (1 + torch.erf(hidden / 2**0.5)) / 2) @ last.T
+    assert_close(block.mlp(x), expected)
+    assert block.attention.out_proj.bias is None
+    variance = x.var(-1, keepdim=True, correction=0)
+    expected = (x - x.mean(-1, keepdim=True)) / (variance + 0.5).sqrt()
+    assert_close(block.attention_norm(x), expected)
+    assert_close(made.final_norm(x), expected)
+
+
+def test_a_width_says_what_a_ratio_says():
+    """SmolLM2-135M: C 576 and 1,536 hidden features."""
+    sizes = {"d_model": 576, "activation": "swiglu"}
+    assert TransformerConfig(9, 9, num_heads=9, num_layers=1, **sizes).hidden == 1_536
+    assert model(mlp_hidden=48).config.hidden == 48 == model(mlp_ratio=2).config.hidden
 
 
 def test_muon_takes_the_new_matrices():

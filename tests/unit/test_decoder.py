@@ -26,6 +26,12 @@ OPTIONS = [
     {"pair_embedding": True},
     {"embedding_skip": True},
     {"zero_init": True},
+    {"rotary_base": 100.0, "positions": "rotary"},
+    {"norm_eps": 0.5},
+    {"norm_eps": 0.5, "norm": "rms"},
+    {"bias": False},
+    {"mlp_hidden": 7},
+    {"mlp_hidden": 7, "activation": "swiglu"},
 ]
 
 

@@ -42,6 +42,12 @@ VARIANTS = {
     "tied": {"tie_weights": True, "qkv_bias": True},
     "bare": {"norm": "none", "residual": False, "mlp": False, "positions": "none"},
     "rms alone": {"norm": "rms", "residual": False},
+    "Llama's": {
+        **{"positions": "rotary", "rotary_base": 100.0, "norm": "rms"},
+        **{"activation": "swiglu", "mlp_hidden": 7, "bias": False},
+        **{"num_kv_heads": 1, "norm_eps": 0.01, "tie_weights": True},
+    },
+    "no biases": {"bias": False, "mlp_hidden": 7, "norm_eps": 0.01},
 }
 ALL = ("char", *VARIANTS)
 
@@ -194,9 +200,13 @@ def count(model):
 def expected_count(config):
     width, vocab = config.d_model, config.vocab_size
     norm = {"layer": 2 * width, "rms": width, "none": 0}[config.norm]
-    attention = 4 * width**2 + width + 3 * width * config.qkv_bias
-    hidden = config.mlp_ratio * width
-    mlp = 2 * width * hidden + hidden + width
+    shared = (config.num_kv_heads or config.num_heads) / config.num_heads
+    attention = (2 + 2 * shared) * width**2 + width * config.bias
+    attention += (1 + 2 * shared) * width * config.qkv_bias
+    hidden = config.mlp_hidden or config.mlp_ratio * width
+    mlp = 2 * width * hidden + (hidden + width) * config.bias
+    if config.activation == "swiglu":
+        mlp = 3 * width * hidden
     block = norm + attention + config.mlp * (norm + mlp)
     embeddings = vocab * width * (2 - config.tie_weights)
     positions = config.context_length * width * (config.positions == "learned")
@@ -535,6 +545,7 @@ def test_a_part_of_a_text_can_begin_at_its_place():
     model.blocks = torch.nn.ModuleList()  # nothing but embeddings and the head
     whole = model(ids)
     torch.testing.assert_close(model(ids[:, 3:], start=3), whole[:, 3:])
+    torch.testing.assert_close(model(ids[:, 3:], start=np.int64(3)), whole[:, 3:])
     for start, message in (
         (-1, "start must be an integer of at least 0, got -1"),
         (1.0, r"start .*got 1\.0"),
@@ -553,13 +564,15 @@ BAD_OPTIONS = {
     **dict.fromkeys(
         [
             *("residual", "mlp", "tie_weights", "qkv_bias", "pair_embedding"),
-            *("qk_norm", "embedding_skip", "zero_init"),
+            *("qk_norm", "embedding_skip", "zero_init", "bias"),
         ],
         (0, 1, "no", None),
     ),
     **dict.fromkeys(["positions", "norm", "activation"], ("cosine", None, 1, ["none"])),
     "dropout": (1, 1.0, -0.1, math.nan, True, "0.1", None),
     "num_kv_heads": (*(one for one in NOT_SIZES if one is not None), 5),
+    "mlp_hidden": tuple(one for one in NOT_SIZES if one is not None),
+    **dict.fromkeys(["rotary_base", "norm_eps"], (0, -1.0, math.inf, True, "3", None)),
     "window": tuple(one for one in NOT_SIZES if one is not None),
     "sinks": (-1, 2.0, True, "3", None, (4,)),
 }
@@ -602,8 +615,14 @@ def test_a_config_is_taken_and_nothing_else():
 
 def test_a_config_of_numpys_numbers_can_be_written_as_json():
     sizes = {key: np.int64(size) for key, size in SIZES.items()}
-    config = TransformerConfig(**sizes, dropout=np.float32(0.5))
-    assert config == TransformerConfig(**SIZES, dropout=0.5)
+    options = {"num_kv_heads": 1, "window": 4, "sinks": 2, "mlp_hidden": 7}
+    others = {name: np.int32(size) for name, size in options.items()}
+    base = np.float64(500)
+    config = TransformerConfig(
+        **sizes, **others, dropout=np.float32(0.5), rotary_base=base
+    )
+    expected = TransformerConfig(**SIZES, **options, dropout=0.5, rotary_base=500)
+    assert config == expected
     assert TransformerConfig(**json.loads(json.dumps(dataclasses.asdict(config))))
 
 

@@ -20,6 +20,10 @@ CONFIGS = {
     "tied, in groups": {"tie_weights": True, "num_kv_heads": 2, "qkv_bias": True},
     "one-minute's": {"pair_embedding": True, "embedding_skip": True, "zero_init": True},
     "alibi": {"positions": "alibi", "norm": "none", "activation": "swiglu"},
+    "Llama's": {
+        **{"positions": "rotary", "rotary_base": 500.0, "norm": "rms", "bias": False},
+        **{"activation": "swiglu", "mlp_hidden": 7, "norm_eps": 0.01},
+    },
     "without MLP": {"positions": "none", "mlp": False, "dropout": 0.1, "qk_norm": True},
 }
 
@@ -217,10 +221,9 @@ def rewrite(path, change):
         (lambda w, m, c: c.update(pair_embedding=True), "lacks the tensor pair_emb"),
         (lambda w, m, c: c.update(d_model=30), r"token_emb.*\(11, 30\), got .*24"),
         (lambda w, m, c: c.update(num_layers=10**9), "numbers in its tensors, its"),
-        (
-            lambda w, m, c: c.update(positions="none", context_length=10**6),
-            "context_length too long for its masks: 2 layers of 1000000",
-        ),
+        (lambda w, m, c: c.update(mlp_hidden=10**30), "numbers in its tensors, its"),
+        (lambda w, m, c: c.update(bias=False), "a tensor that its config doesn't have"),
+        (lambda w, m, c: c.update(norm_eps=0), "norm_eps must be a finite number abov"),
         (lambda w, m, c: m.update(alphabet="abc"), "of vocab_size 11 .*, got 3"),
         (lambda w, m, c: m.update(alphabet="a" * 11), "not repeat a .*, got 'a' 11"),
         (lambda w, m, c: m.update(alphabet=""), "at least one character"),
@@ -249,5 +252,25 @@ def test_each_defect_of_a_file_is_named(saved, change, message):
 
 
 def test_an_option_that_an_older_file_lacks_has_its_default(saved):
-    rewrite(saved, lambda w, m, c: c.pop("embedding_skip"))
+    for name in ("embedding_skip", "rotary_base", "norm_eps", "mlp_hidden", "bias"):
+        rewrite(saved, lambda w, m, c, name=name: c.pop(name))
     assert load_model(saved)[0].config == model().config
+
+
+def test_a_file_of_a_long_context_is_no_danger(path):
+    """A model holds no mask, so that a short file makes no large one."""
+    save_model(path, model(positions="none", context_length=10**6), TOKENIZER)
+    theirs, _ = load_model(path)
+    assert not list(theirs.buffers())
+    assert torch.equal(theirs(ids(1, 9)), model(positions="none")(ids(1, 9)))
+
+
+def test_a_model_to_be_loaded_draws_no_weights(saved, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(
+        torch.nn.init,
+        "normal_",
+        lambda weight, **_: drawn.append(weight.device.type),
+    )
+    load_model(saved)
+    assert set(drawn) == {"meta"}

@@ -132,6 +132,17 @@ def test_a_checkpoint_from_before_these_names_is_accepted(tmp_path):
         short(tmp_path, transformer(num_kv_heads=1))
 
 
+def test_an_option_that_a_checkpoint_is_too_old_to_have_was_the_default(tmp_path):
+    short(tmp_path, transformer())
+    found = checkpoint.latest(tmp_path)
+    state = {**found.state, "model": dict(found.state["model"])}
+    del state["model"]["config.bias"], state["model"]["config.rotary_base"]
+    checkpoint.save(tmp_path, found.step, found.weights, state)
+    assert short(tmp_path, transformer()).resumed_from == 4
+    with pytest.raises(ValueError, match=r"rotary_base is 10000.0 there and 5.0 here"):
+        short(tmp_path, transformer(rotary_base=5.0))
+
+
 # --- one run in a folder --------------------------------------------------------------
 
 

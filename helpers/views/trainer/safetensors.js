@@ -37,6 +37,10 @@ const FIXED_OPTIONS = {
   zero_init: false,
   window: null,
   sinks: 0,
+  rotary_base: 10000,
+  norm_eps: 1e-5,
+  mlp_hidden: null,
+  bias: true,
 };
 
 /**
