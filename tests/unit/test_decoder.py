@@ -1,5 +1,7 @@
 """helpers.models.decoder: the model's logits, whatever it is made of."""
 
+import dataclasses
+
 import pytest
 import torch
 from torch import nn
@@ -7,11 +9,12 @@ from torch import nn
 from helpers.models.decoder import Decoder
 from helpers.models.language_model import CharLanguageModel, TransformerLM
 from helpers.models.switches import attending_with, eval_mode
-from helpers.models.transformer_block import CHOICES, TransformerConfig
+from helpers.models.transformer_block import CHOICES, RMSNorm, TransformerConfig
 from helpers.tiles.flash import flash_attention
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 B, CONTEXT, VOCAB = 3, 12, 7
+SIZES = {"vocab_size", "context_length", "d_model", "num_heads", "num_layers"}
 PARTS = (5, 1, 1, 2, 3)  # how many characters are read at a time
 OPTIONS = [
     {"positions": "none"},
@@ -26,6 +29,9 @@ OPTIONS = [
     {"pair_embedding": True},
     {"embedding_skip": True},
     {"zero_init": True},
+    {"dropout": 0.5},
+    {"residual": True, "mlp": True},
+    {"window": None, "sinks": 0},
     {"rotary_base": 100.0, "positions": "rotary"},
     {"norm_eps": 0.5},
     {"norm_eps": 0.5, "norm": "rms"},
@@ -67,6 +73,58 @@ def test_its_logits_are_the_models(options):
     expected = model(ids)[:, ends]
     torch.testing.assert_close(read_in_parts(model, ids), expected, rtol=0, atol=1e-12)
     assert expected.diff(dim=1).abs().amin(dim=-1).max() > 0
+
+
+def test_every_option_is_compared():
+    fields = {field.name for field in dataclasses.fields(TransformerConfig)}
+    assert {name for options in OPTIONS for name in options} == fields - SIZES
+
+
+def changed(change):
+    """A model whose first block somebody has changed by hand."""
+    model = make(qkv_bias=True)
+    change(model.blocks[0])
+    return model.eval()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda block: block.mlp.append(nn.Linear(16, 16).double()),
+        lambda block: block.mlp.pop(1),
+        lambda block: setattr(block, "mlp", nn.Sequential()),
+        lambda block: setattr(block, "mlp", nn.Identity()),
+        lambda block: setattr(block.attention, "out_proj", nn.Identity()),
+        lambda block: setattr(block, "attention_norm", RMSNorm(16).double()),
+    ],
+    ids=["longer", "shorter", "empty", "no MLP", "no last layer", "another norm"],
+)
+def test_layers_put_in_by_hand_are_taken_as_they_are(change):
+    model, ids = changed(change), texts()
+    assert Decoder.fits(model)
+    expected = model(ids)[:, torch.tensor(PARTS).cumsum(0) - 1]
+    torch.testing.assert_close(read_in_parts(model, ids), expected, rtol=0, atol=1e-12)
+
+
+def without_bias(block):
+    block.attention.W_key.bias = None
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda block: setattr(block, "mlp", None),
+        lambda block: setattr(block, "mlp_norm", None),
+        lambda block: setattr(block, "residual", False),
+        lambda block: setattr(block.attention, "window", 4),
+        lambda block: setattr(block.attention, "num_heads", 2),
+        lambda block: setattr(block.attention, "W_value", nn.Identity()),
+        without_bias,
+    ],
+    ids=["mlp", "norm", "residual", "window", "heads", "projection", "bias"],
+)
+def test_what_a_config_no_longer_says_is_left_to_the_model(change):
+    assert not Decoder.fits(changed(change))
 
 
 def test_half_precision_is_that_of_the_model():
