@@ -1,5 +1,5 @@
 import { button, menu, slider } from "./shared/controls.js";
-import { COLOURS, h, mixed } from "./shared/page.js";
+import { COLOURS, h, mixed, scroll } from "./shared/page.js";
 import { fixed, isolated } from "./shared/words.js";
 
 const LEGEND =
@@ -197,7 +197,7 @@ function inWords(shown) {
     ),
     found.length === 0
       ? h("p", { class: "note" }, `The row of ${isolated(names[row])} hasn't begun.`)
-      : h("div", { class: "scroll" }, sums(found, names)),
+      : scroll("Sums of the row", sums(found, names)),
     h(
       "p",
       { class: "note" },

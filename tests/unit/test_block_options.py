@@ -117,6 +117,8 @@ def test_a_plain_mlp_without_biases_is_its_formula():
     expected = (hidden * (1 + torch.erf(hidden / 2**0.5)) / 2) @ last.T
     assert_close(block.mlp(x), expected)
     assert block.attention.out_proj.bias is None
+    assert block.mlp[0].bias is None
+    assert block.mlp[2].bias is None
     variance = x.var(-1, keepdim=True, correction=0)
     expected = (x - x.mean(-1, keepdim=True)) / (variance + 0.5).sqrt()
     assert_close(block.attention_norm(x), expected)
