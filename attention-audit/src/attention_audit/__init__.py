@@ -19,7 +19,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from torch import nn
+    import torch
 
     from attention_audit.checklist import LINES
     from attention_audit.report import Audit, Row
@@ -29,7 +29,7 @@ __version__ = "0.1.0"
 
 
 def audit(
-    module: "nn.Module",
+    module: "torch.nn.Module",
     d_in: int,
     context_length: int,
     *,
@@ -43,7 +43,7 @@ def audit(
     padding: Callable[..., Any] | None = None,
     step: Callable[..., Any] | None = None,
     compiled: bool = False,
-    make: Callable[[], "nn.Module"] | None = None,
+    make: Callable[[], "torch.nn.Module"] | None = None,
     seconds: float = 10.0,
 ) -> "Audit":
     """Put an attention layer to all tests, and print a table.
