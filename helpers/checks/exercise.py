@@ -176,9 +176,7 @@ class Exercise:
             if (failure := failure_of(rights[number], outcome, names)) is not None
         }
         if not failures:
-            # One mistake can be made in several ways, each a Mistake of that name.
-            known = len({mistake.name for mistake in self.mistakes})
-            return verdict.right(self.name, title, cases, known, outcomes)
+            return verdict.right(self.name, title, cases, outcomes)
         diagnosis = Diagnosis(self, attempt, outcomes, rights, failures)
         found = diagnosis.found(seconds)
         shown = [(cases[i], outcomes[i], one) for i, one in failures.items()]

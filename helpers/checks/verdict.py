@@ -132,7 +132,6 @@ def right(
     exercise: str,
     title: str,
     cases: Sequence[Case],
-    known: int,
     outcomes: Sequence[Outcome],
 ) -> Verdict:
     """The verdict on right results: good, unless a call leaves something behind.
@@ -141,7 +140,6 @@ def right(
         exercise: its name.
         title: what the reader calls the solution.
         cases: the inputs.
-        known: how many known mistakes there are.
         outcomes: of the calls.
     """
     harm = harm_of(outcomes)
@@ -156,7 +154,6 @@ def right(
     lines = [
         f"✓ {title}: right.",
         f"  {len(cases)} inputs: {'; '.join(case.name for case in cases)}.",
-        f"  Told apart from {known} known mistakes.",
     ]
     return _verdict(exercise, "right", [*lines, *_notes(outcomes)])
 
