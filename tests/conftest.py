@@ -114,8 +114,9 @@ def kept(book, options):
 def fingerprint(book, options):
     """What a book's pages depend on, as 16 letters: sources, options and libraries."""
     digest = hashlib.sha256(repr(options).encode())
-    for one in importlib.metadata.distributions():
-        digest.update(f"{one.metadata['Name']} {one.version}\n".encode())
+    libraries = importlib.metadata.distributions()
+    for one in sorted(f"{one.metadata['Name']} {one.version}" for one in libraries):
+        digest.update(f"{one}\n".encode())
     for path in sorted(path for path in book.rglob("*") if path.is_file()):
         content = path.read_bytes()
         digest.update(f"{path.relative_to(book)} {len(content)}\n".encode() + content)

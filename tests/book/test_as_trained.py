@@ -69,7 +69,7 @@ def test_the_faint_directions_that_stand_apart_stay_short_after_five_iterations(
     assert page["repeated"](found, 5)[40:].max() < 0.5 < page["repeated"](found, 5)[0]
 
 
-@pytest.mark.parametrize("stories", ["held_out[400:600]"])
+@pytest.mark.parametrize("stories", ["held_out[400:600]", "held_out[800:]"])
 def test_what_chapter_13_says_of_norms_and_scores_holds_for_other_stories(stories):
     ids = ("setup", "norms", "worth-of-mean", "scores-run-away")
     page = run(BLOCK, *ids, stories=stories)

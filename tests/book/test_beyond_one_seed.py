@@ -16,7 +16,7 @@ DEFINITIONS = (
     *("setup", "text-to-ids", "pairs", "get-batch", "broken-batches", "embeddings"),
     *("model-class", "training-loop", "stories"),
 )
-SEEDS = (1, 2)
+SEEDS = (1, 2, 3)
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,8 @@ def chapter():
     torch.set_num_threads(threads)
 
 
-@pytest.mark.parametrize(("seed", "factor"), [(1, 1), (2, 1 / 3), (3, 3)])
+@pytest.mark.parametrize("factor", [1 / 3, 1, 3])
+@pytest.mark.parametrize("seed", SEEDS)
 def test_ten_stories_are_overfitted_by_fewer_and_dearer_mistakes(chapter, seed, factor):
     ten = chapter["world"].train[10 * seed - 10 : 10 * seed]
     _, losses, mistakes = chapter["learn"](ten, 0.01 * factor, seed)
@@ -105,7 +106,7 @@ def test_up_to_a_rate_of_001_the_loss_falls_sooner_with_a_larger_one(chapter, se
     assert wild[-1] > 0.2
 
 
-@pytest.mark.parametrize("seed", [1])
+@pytest.mark.parametrize("seed", [0, 1, 2])
 def test_counting_overfits_and_agrees_with_the_nearest_animal(seed):
     world = corpus.load("little-world", held_out_stories=400, seed=seed)
     held_out, models = {}, {}
@@ -128,7 +129,7 @@ def test_counting_overfits_and_agrees_with_the_nearest_animal(seed):
     assert asked["attractor-other"][0] <= 0.05
 
 
-@pytest.mark.parametrize("seed", [1])
+@pytest.mark.parametrize("seed", [0, 1, 2])
 def test_a_beginning_that_reaches_back_to_the_subject_was_hardly_ever_read(seed):
     world = corpus.load("little-world", held_out_stories=400, seed=seed)
     read, grammar = [], LittleWorld()

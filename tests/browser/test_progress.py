@@ -267,12 +267,13 @@ def test_an_answer_opened_by_hand_counts_while_all_are_open(chapter):
     "text",
     [
         "{",
+        "5",
         "null",
         '{"pages": [1]}',
         '{"pages": {"a": 1, "b": null}}',
         *(
             json.dumps({"pages": {NAME: {"done": done, "of": 2}}})
-            for done in ([1, 2, 3], "abcdefgh")
+            for done in ([1, 2, 3], "abcdefgh", 7, True)
         ),
     ],
 )

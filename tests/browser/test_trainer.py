@@ -411,10 +411,10 @@ return training.examine().loss;
 """
 
 
-# Fifty steps at the page's own size: 30 seconds. Muon's recipe runs AdamW, too.
+# Fifty steps at the page's own size: 30 seconds.
 @pytest.mark.slow
-def test_fifty_steps_give_what_was_recorded(run):
-    recipe = "Muon, a modern block"
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_fifty_steps_give_what_was_recorded(run, recipe):
     rates = rates_of(recipe)
     (recorded,) = (
         one["losses"][0]
