@@ -162,6 +162,20 @@ def test_every_view_brings_a_table_with_numbers(site, path):
         assert re.search(r"\d", re.sub(r"<[^>]*>", "", table))
 
 
+@FROM_A_FILE
+@pytest.mark.parametrize("theme", THEMES)
+def test_the_table_of_an_audit_has_the_pages_own_ground(watched, theme):
+    """The theme lays a pale ground below other HTML in the dark; axe can't tell."""
+    page = watched.page
+    page.emulate_media(color_scheme=theme)
+    page.goto(f"{watched.origin}/chapters/audit.html")
+    page.locator(f'html[data-theme="{theme}"]').wait_for()
+    grounds = page.locator(".text_html:has(> .audit)").evaluate_all(
+        "all => all.map((one) => getComputedStyle(one).backgroundColor)"
+    )
+    assert set(grounds) == {"rgba(0, 0, 0, 0)"}
+
+
 def test_pages_and_site_are_small(site):
     pages = [site / f"{path}.html" for path in PAGES]
     assert max(page.stat().st_size for page in pages) < 3_000_000
