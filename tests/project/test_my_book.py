@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -130,16 +131,19 @@ def test_jupyterlab_shows_the_welcome_page_at_the_address_that_it_prints(
     _, folder = book
     my_book.complete(folder)
     command = [*my_book.command(folder), "--no-browser", "--port=0"]
-    server = subprocess.Popen(
-        [*command, "--ip=127.0.0.1"],
-        env=os.environ | {"HOME": str(tmp_path)},
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    log = tmp_path / "log"
+    with log.open("w") as written:  # a pipe that nobody reads would stop the server
+        server = subprocess.Popen(
+            [*command, "--ip=127.0.0.1"],
+            env=os.environ | {"HOME": str(tmp_path)},
+            stderr=written,
+        )
     try:
-        printed = iter(server.stderr.readline, "")
         form = re.compile(r"http://127\.0\.0\.1:\d+/lab\S*token=\w+")
-        address = next(found[0] for line in printed if (found := form.search(line)))
+        while not (found := form.search(log.read_text())):
+            assert server.poll() is None, log.read_text()
+            time.sleep(0.1)
+        address = found[0]
         page = chromium.new_page()
         page.goto(address)
         heading = page.locator(
@@ -152,7 +156,6 @@ def test_jupyterlab_shows_the_welcome_page_at_the_address_that_it_prints(
     finally:
         server.terminate()
         server.wait(timeout=60)
-        server.stderr.close()
 
 
 def test_a_folder_that_cannot_be_written_is_named(book, monkeypatch, tmp_path):
