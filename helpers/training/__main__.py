@@ -8,18 +8,16 @@ checkpoint in that folder, also with another number of processes.
 
 import argparse
 import ast
-import contextlib
 import dataclasses
-import difflib
-import io
+import os
 import pathlib
 import sys
-import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 import torch.distributed as dist
+from torch.distributed.elastic.multiprocessing.errors import record
 from tqdm import tqdm
 
 from helpers.models.language_model import TransformerLM
@@ -29,18 +27,9 @@ from helpers.notebook.device import seed_everything
 from helpers.text import corpus
 from helpers.text.batches import Documents, Windows
 from helpers.text.tokenizer import CharTokenizer
+from helpers.training import checkpoint
 from helpers.training.config import PRESETS, TrainConfig, preset
-from helpers.training.launching import (
-    ENDED,
-    Kept,
-    Launcher,
-    NobodyThereError,
-    Stopped,
-    ignore_signals,
-    noticing,
-    processes,
-    signals,
-)
+from helpers.training.launching import Group, Stopped, signals
 from helpers.training.loop import Row, bits, train
 from helpers.training.team import SPREADS
 
@@ -49,69 +38,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Train as the command line says; returns the exit status."""
     parser = _parser()
     options = parser.parse_args(arguments)
-    launcher, kept = Launcher(), Kept(options.checkpoints)
-    with signals(), _plain_output(parser.prog):
+    group = Group()
+    with signals():
         try:
-            with processes(options.device, launcher) as device:
-                return _train(options, device, kept)
-        except (ValueError, OSError) as error:
-            line = f"{parser.prog}: error: {error}"
-            if isinstance(error, OSError) and kept.has_begun:
-                return _end(line, 2, kept, launcher)
-            return _say_once(line, 2, launcher)
+            with group.meet(options.device) as device:
+                _train(options, device, group)
+            return 0
+        except ValueError as error:
+            why, status = f"error: {error}", 2
+        except OSError as error:
+            why, status = f"error: {error}; {_kept(options.checkpoints)}", 2
         except FloatingPointError as error:
-            return _say_once(f"{parser.prog}: {error}", 1, launcher)
-        except NobodyThereError as error:
-            ignore_signals()  # torchrun's, which follow
-            return _end(_why(str(error), launcher), 1, kept, launcher)
+            why, status = f"{error}; {_kept(options.checkpoints)}", 1
         except Stopped as stopped:
-            return _stopped(stopped, kept, launcher)
-        except RuntimeError as error:
-            if isinstance(error.__cause__, Stopped):  # it met a class being made
-                return _stopped(error.__cause__, kept, launcher)
-            raise
+            why, status = stopped.args
+            why += f"; {_kept(options.checkpoints)}"
+        if group.is_first_to_end():
+            print(f"{parser.prog}: {why}", file=sys.stderr, flush=True)
+        return status
 
 
-def _stopped(stopped: Stopped, kept: Kept, launcher: Launcher) -> int:
-    (name,) = stopped.args
-    why = f"stopped by {name}"
-    if launcher.is_there and name == "SIGTERM":
-        why += " (torchrun's, if another process has ended)"
-    return _end(_why(why, launcher), ENDED[name], kept, launcher)
-
-
-def _why(seen: str, launcher: Launcher) -> str:
-    """What a process has seen may only follow from its launcher's end."""
-    return "stopped, since torchrun has ended" if launcher.has_ended() else seen
-
-
-@contextlib.contextmanager
-def _plain_output(program: str) -> Iterator[None]:
-    """Warnings are lines as errors are, and no letter of a name ends a run."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
-
-    def show(message: Warning | str, *_: object, **__: object) -> None:
-        print(f"{program}: warning: {message}", file=sys.stderr, flush=True)
-
-    with warnings.catch_warnings():
-        warnings.showwarning = show
-        yield
-
-
-def _say_once(line: str, status: int, launcher: Launcher) -> int:
-    """An error that several processes meet is said by one of them."""
-    if launcher.first_to(line):
-        print(line, file=sys.stderr, flush=True)
-    return status
-
-
-def _end(why: str, status: int, kept: Kept, launcher: Launcher) -> int:
-    """One of the processes that are left says what is kept."""
-    if launcher.first_to("say what is kept"):
-        print(f"{why}, {kept}", file=sys.stderr, flush=True)
-    return status
+def _kept(folder: pathlib.Path | None) -> str:
+    """What is left of a run that ends early."""
+    if folder is None:
+        return "nothing is kept without --checkpoints FOLDER"
+    steps = checkpoint.steps(folder)
+    newest = f"step {steps[-1]:,}" if steps else "none"
+    return f"the newest checkpoint in {folder} is {newest}"
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -167,7 +120,7 @@ def _path(given: str) -> pathlib.Path:
     return pathlib.Path(given)
 
 
-def _train(options: argparse.Namespace, device: torch.device, kept: Kept) -> int:
+def _train(options: argparse.Namespace, device: torch.device, group: Group) -> None:
     alphabet, parts = _read(options.text)
     tokenizer = CharTokenizer(alphabet)
     changes = dict(_change(one) for one in options.changes)
@@ -184,12 +137,10 @@ def _train(options: argparse.Namespace, device: torch.device, kept: Kept) -> int
         raise ValueError(f"{options.text} has no text to train on")
     several = dist.is_initialized()
     first = not several or dist.get_rank() == 0
-    if options.save:
-        with noticing(several):
-            _require_place(options.save, options.text, options.checkpoints, first)
+    if options.save and first:
+        _require_place(options.save, options.text, options.checkpoints)
     seed_everything(config.seed)
-    model = _make(model_config)
-    found = kept.look()
+    model = TransformerLM(model_config)
     if first:
         count = sum(parameter.numel() for parameter in model.parameters())
         many = f"{dist.get_world_size()} processes" if several else "one process"
@@ -200,10 +151,14 @@ def _train(options: argparse.Namespace, device: torch.device, kept: Kept) -> int
         )
         if whole:
             _print("short_steps=0, as each story is read from its start")
-        if found:
-            _print(f"found {found.path}")
-    log = _Log(config, kept)
-    with noticing(several):
+        if options.checkpoints:
+            _print(
+                f"a checkpoint each {config.checkpoint_every:,} steps in "
+                f"{options.checkpoints}: the same command, with any number of "
+                "processes, goes on from the newest"
+            )
+    log = _Log(config, group)
+    with group.noticing():
         result = train(
             model,
             data,
@@ -219,62 +174,23 @@ def _train(options: argparse.Namespace, device: torch.device, kept: Kept) -> int
             log(result.history[-1])  # there was no step to log
         _print(f"went on from step {result.resumed_from:,}")
     if first and options.save:
-        _save(options.save, model, tokenizer, kept)
-    return 0
+        save_model(options.save, model, tokenizer)
+        _print(f"the model is in {options.save}")
 
 
-def _make(config: TransformerConfig) -> TransformerLM:
-    try:
-        return TransformerLM(config)
-    except RuntimeError as error:  # PyTorch's, which may have a page of C++ below
-        why = str(error).partition("\n")[0]
-        raise ValueError(f"no model of these sizes can be made: {why}") from error
-
-
-def _require_place(
-    path: pathlib.Path, text: str, folder: pathlib.Path | None, first: bool
-) -> None:
+def _require_place(path: pathlib.Path, text: str, folder: pathlib.Path | None) -> None:
     """--save works: better told before the training than behind it."""
-    problem = [_problem(path, text, folder) if first else None]
-    if dist.is_initialized():  # the others may not see that disk
-        dist.broadcast_object_list(problem)
-    if problem[0]:
-        raise ValueError(f"--save {problem[0]}")
-
-
-def _problem(path: pathlib.Path, text: str, folder: pathlib.Path | None) -> str | None:
-    """What is wrong with a place to save at, if anything is."""
-    try:
-        if path.is_dir():
-            return f"must be a file, and {path} is a folder"
-        if path.exists() and not path.is_file():
-            return f"must be a file, and {path} is none"
-        if folder and folder.absolute() == path.absolute():
-            return f"must be another place than --checkpoints, {folder}"
-        if not path.parent.is_dir():
-            return f"must be in a folder that is there, got {path}"
-        if text not in corpus.OPTIONS and path.exists() and path.samefile(text):
-            return f"must be another file than the text, {text}"
-        writing = path.with_name(f".writing-{path.name}")  # as save_model calls it
-        with open(writing, "xb") as file:
-            file.write(b"a trial")
-        writing.unlink()
-    except FileExistsError:  # of a run that was killed, or that writes just now
-        return None
-    except OSError as error:
-        return f"can't be written: {path} ({error.strerror})"
-    return None
-
-
-def _save(
-    path: pathlib.Path, model: TransformerLM, tokenizer: CharTokenizer, kept: Kept
-) -> None:
-    try:
-        save_model(path, model, tokenizer)
-    except OSError as error:
-        why = error.strerror or error
-        raise OSError(f"--save can't write {path} ({why}), {kept}") from error
-    _print(f"the model is in {path}")
+    if path.is_dir() or (path.exists() and not path.is_file()):
+        raise ValueError(f"--save must be a file, got {path}")
+    if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
+        raise ValueError(
+            f"--save must be in a folder that can be written to, got {path}"
+        )
+    taken = {pathlib.Path(text).resolve(), folder.resolve() if folder else None}
+    if path.resolve() in taken:
+        raise ValueError(
+            f"--save must be another place than the text and --checkpoints, got {path}"
+        )
 
 
 def _print(line: str) -> None:
@@ -288,10 +204,10 @@ class _Log:
     """Prints the steps whose loss on held-out text is known, and the last."""
 
     config: TrainConfig
-    kept: Kept
+    group: Group
 
     def __call__(self, row: Row) -> None:
-        self.kept.has_begun = True
+        self.group.require_launcher()
         due = row.step % (self.config.evaluate_every or row.step) == 0
         if not due and row.step < self.config.steps:
             return
@@ -347,20 +263,11 @@ def _change(given: str) -> tuple[str, Any]:
         raise ValueError(f"--set takes NAME=VALUE, got {given!r}")
     if name == "vocab_size":
         raise ValueError("--set can't change vocab_size, which comes from the text")
-    if name not in _names():
-        raise ValueError(
-            f"{name}: no option of TransformerConfig or TrainConfig{_near(name)}"
-        )
     try:
         return name, ast.literal_eval(value)
     except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
         return name, value  # the option's own check says what it must be
 
 
-def _near(name: str) -> str:
-    found = difflib.get_close_matches(name, _names(), n=1)
-    return f"; did you mean {found[0]}?" if found else ""
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(record(main)())  # torchrun's report shows an unexpected error

@@ -6,6 +6,7 @@ reaches a lower loss there in less time.
 """
 
 import dataclasses
+import difflib
 from typing import Any
 
 from helpers import validation
@@ -168,7 +169,7 @@ class TrainConfig:
 
 
 def preset(
-    name: str, vocab_size: int, **changes: Any
+    name: str, /, vocab_size: int, **changes: Any
 ) -> tuple[TransformerConfig, TrainConfig]:
     """Look up a recipe and change it where asked.
 
@@ -194,15 +195,18 @@ def preset(
     if name not in PRESETS:
         raise ValueError(f"name must be one of {list(PRESETS)}, got {name!r}")
     options = PRESETS[name] | changes
-    parts = []
+    parts, names = [], set()
     for kind in (TransformerConfig, TrainConfig):
         fields = {field.name for field in dataclasses.fields(kind)}
+        names |= fields
         parts.append({key: value for key, value in options.items() if key in fields})
         options = {key: value for key, value in options.items() if key not in fields}
     if options:
+        unknown = sorted(options)
+        near = difflib.get_close_matches(unknown[0], names, n=1)
         raise ValueError(
-            f"{', '.join(sorted(options))}: no option of TransformerConfig or "
-            "TrainConfig"
+            f"{', '.join(unknown)}: no option of TransformerConfig or TrainConfig"
+            + (f"; did you mean {near[0]}?" if near else "")
         )
     model, training = parts
     return TransformerConfig(vocab_size=vocab_size, **model), TrainConfig(**training)

@@ -187,9 +187,10 @@ def test_the_command_says_what_it_does_and_saves_the_model(alone):
         r"cpu",
         lines[0],
     )
-    for line, step in zip(lines[1:3], (200, 400), strict=True):
+    assert lines[1].startswith("a checkpoint each 10 steps in ")
+    for line, step in zip(lines[2:4], (200, 400), strict=True):
         assert re.match(rf"step +{step}  0\.\d+ bits on its batch  0\.\d+ bits", line)
-    assert lines[3:] == [f"the model is in {alone['file']}"]
+    assert lines[4:] == [f"the model is in {alone['file']}"]
     model, tokenizer = load_model(alone["file"])
     assert model.context_length == SIZES["context_length"]
     assert tokenizer.alphabet == "".join(sorted(set(TEXT)))
@@ -215,10 +216,9 @@ def test_a_killed_worker_loses_only_the_steps_since_the_last_checkpoint(
     assert f"2 processes ({spread})" in output
     last = checkpoint.latest(folder)
     assert 10 <= last.step < STEPS
-    clear = [line for line in errors.splitlines() if "has everything up to" in line]
-    assert len(clear) == 1
-    assert f"{last.path} has everything up to step {last.step}:" in clear[0]
-    assert "another process has ended" in clear[0]
+    (clear,) = [line for line in errors.splitlines() if "checkpoint" in line]
+    assert "another process has ended; the newest checkpoint" in clear
+    assert clear.endswith(f" is step {last.step}")
     again = start(text, *kept)
     output, errors = again.communicate(timeout=300)
     assert again.returncode == 0, errors
@@ -236,7 +236,7 @@ def test_a_run_that_is_stopped_says_what_is_kept(tmp_path, text, name, status):
     process.send_signal(signal.Signals[name])
     _, errors = process.communicate(timeout=60)
     assert process.returncode == status
-    assert errors.startswith(f"stopped by {name}, and {folder}")
+    assert f": stopped by {name}; the newest checkpoint in {folder} is " in errors
     assert errors.count("\n") == 1
 
 
