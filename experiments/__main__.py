@@ -6,22 +6,22 @@ Of those that train many models, only what their records lack.
 import sys
 
 from experiments import (
+    block_ablations,
     directions,
     heads,
     induction,
-    ladder,
     many,
     optimisation,
-    parts,
     positions,
+    recipe_ablations,
     short_contexts,
 )
 from experiments.running import main
 
-parts.main()
+block_ablations.main()
 for module in (
     *(directions, heads, induction, optimisation, positions, short_contexts),
-    ladder,
+    recipe_ablations,
 ):
     name = module.__name__.removeprefix("experiments.")
     many.main(name, module.wanted, module.train_one)

@@ -12,7 +12,7 @@ from experiments import running
 from helpers import attention
 from helpers.validation import unchecked
 
-SYMBOLS, T, S = 10, 5, 8  # T askers; the longest memory has S places
+SYMBOLS, T, S = 10, 5, 8  # T queries; the longest memory has S places
 TASKS = ("from start", "from end")
 FEW_STEPS = 200
 RATES = (0.003, 0.01, 0.03)
@@ -31,7 +31,7 @@ _attend = unchecked(attention.CrossAttention.forward)
 def draw_batch(
     B: int, generator: torch.Generator
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Sequences, and what asker t has to report of them.
+    """Sequences, and what query t has to report of them.
 
     Returns:
         ids: (B, S), padded with 0, which is a symbol, too.
@@ -56,13 +56,13 @@ def places_of(lengths: Tensor) -> Tensor:
 
 
 class Reporter(nn.Module):
-    """Chapter 7's model: askers that know their number, and attend to a sequence.
+    """Chapter 7's model: queries that know their number, and attend to a sequence.
 
     Args:
         num_heads: H, of the attention.
         use_end: whether the sequence's tokens say how far from the end they stand.
         halved: whether the weights, of one head, are replaced by one half at each of
-            the asker's two places.
+            the query's two places.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class Reporter(nn.Module):
     ) -> None:
         super().__init__()
         self.use_end, self.halved = use_end, halved
-        self.asker = nn.Embedding(T, 16)
+        self.query = nn.Embedding(T, 16)
         self.symbol = nn.Embedding(SYMBOLS, 24)
         self.from_start = nn.Embedding(S, 24)
         self.from_end = nn.Embedding(S, 24)
@@ -87,7 +87,7 @@ class Reporter(nn.Module):
         memory = self.symbol(ids) + self.from_start(place)  # (B, S, 24)
         if self.use_end:
             memory = memory + self.from_end(end.clamp(min=0))
-        x = self.asker.weight.expand(len(ids), T, 16)
+        x = self.query.weight.expand(len(ids), T, 16)
         mask = (end >= 0).unsqueeze(1)  # (B, 1, S)
         output, weights = _attend(self.attention, x, memory, mask, return_weights=True)
         if self.halved:
@@ -103,7 +103,7 @@ def run(size: running.Size) -> dict[str, Any]:
 
     Returns:
         rows: for each variant, rate and number of steps, what was measured on fresh
-            sequences, as lists over the seeds: "accuracy" by task and asker;
+            sequences, as lists over the seeds: "accuracy" by task and query;
             "pointing" and "weight" by head and task, how often the head's largest
             weight stands at the task's place, and the mean weight there. Of one head
             also "halves", the share of right reports when the weights are one half at
@@ -175,7 +175,7 @@ def _measured(
     weight = (weights.unsqueeze(3) * at).sum(dim=-1).mean(dim=(1, 4))  # (N, H, 2)
     heads = [f"head {h}" for h in range(weight.shape[1])]
     return {
-        "accuracy": _named(right, TASKS, [f"asker {t}" for t in range(T)]),
+        "accuracy": _named(right, TASKS, [f"query {t}" for t in range(T)]),
         "pointing": _named(pointing, heads, TASKS),
         "weight": _named(weight, heads, TASKS),
     }

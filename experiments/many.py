@@ -1,4 +1,4 @@
-"""Many trainings: side by side, each kept as it ends, and resumed after a kill."""
+"""Many training runs: side by side, each kept as it ends, and resumed after a kill."""
 
 import argparse
 import concurrent.futures

@@ -88,10 +88,10 @@ def _step(sizes: tuple[int, int, int, int], way: str) -> dict[str, Any]:
         for block in [*plain.blocks, plain]:
             fully_shard(block, mesh=mesh)
     elif way == "tensor":
-        tensor_parallel.spread_by_pytorch(plain, mesh)
+        tensor_parallel.parallelize_by_pytorch(plain, mesh)
     elif way == "tensor by hand":
         blocks = [
-            tensor_parallel.spread_block(cast(Block, one)) for one in plain.blocks
+            tensor_parallel.parallelize_block(cast(Block, one)) for one in plain.blocks
         ]
         plain.blocks = nn.ModuleList(blocks)
     rows = batch // dist.get_world_size() if way in ("ddp", "fsdp") else batch

@@ -77,16 +77,21 @@ class Decoder:
         head = model.token_embedding if model.head is None else model.head
         self.head = head.weight
         shape = (2, B, self.kv_heads, config.context_length, self.head_dim)
-        self.kept = [weight.new_empty(shape).unbind() for _ in self.blocks]
+        self.cached = [weight.new_empty(shape).unbind() for _ in self.blocks]
         self.shares: list[list[float]] | None = None
-        if model.kept is not None and model.recalled is not None:
-            self.shares = torch.stack([model.kept, model.recalled], dim=1).tolist()
-        self.turns: tuple[Tensor, ...] = ()
+        if model.residual_scale is not None and model.embedding_scale is not None:
+            self.shares = torch.stack(
+                [model.residual_scale, model.embedding_scale], dim=1
+            ).tolist()
+        self.rotations: tuple[Tensor, ...] = ()
         if config.positions == "rotary":
             places, device = config.context_length, weight.device
             base = config.rotary_base
             angles = rotary_angles(0, places, self.head_dim, base=base, device=device)
-            self.turns = (angles.cos().to(weight.dtype), angles.sin().to(weight.dtype))
+            self.rotations = (
+                angles.cos().to(weight.dtype),
+                angles.sin().to(weight.dtype),
+            )
 
     @staticmethod
     def fits(model: nn.Module) -> bool:
@@ -138,16 +143,16 @@ class Decoder:
         heads = block.project(x).view(B, T, H + 2 * self.kv_heads, -1).transpose(1, 2)
         queries, keys, values = heads.split((H, self.kv_heads, self.kv_heads), dim=1)
         queries, keys = block.norm_queries(queries), block.norm_keys(keys)
-        if self.turns:
-            turns = [part[start:end] for part in self.turns]
-            queries, keys = rotate(queries, *turns), rotate(keys, *turns)
-        kept_keys, kept_values = self.kept[layer]  # (B, H_kv, context_length, D)
-        kept_keys.narrow(2, start, T).copy_(keys)
-        kept_values.narrow(2, start, T).copy_(values)
+        if self.rotations:
+            rotations = [part[start:end] for part in self.rotations]
+            queries, keys = rotate(queries, *rotations), rotate(keys, *rotations)
+        cached_keys, cached_values = self.cached[layer]  # (B, H_kv, context_length, D)
+        cached_keys.narrow(2, start, T).copy_(keys)
+        cached_values.narrow(2, start, T).copy_(values)
         context = F.scaled_dot_product_attention(
             queries,
-            kept_keys.narrow(2, 0, end),  # (B, H_kv, S, D)
-            kept_values.narrow(2, 0, end),
+            cached_keys.narrow(2, 0, end),  # (B, H_kv, S, D)
+            cached_values.narrow(2, 0, end),
             enable_gqa=self.kv_heads < H,
             **_reach(T, end, x.device),
         )

@@ -36,7 +36,7 @@ def next_probabilities(
             to the largest logit.
         top_k: keep the k most probable characters; all, where there are fewer.
         top_p: in (0, 1]; keep the most probable characters until their sum reaches
-            ``top_p``, the one that crosses it included.
+            ``top_p``, the one that crosses it included (nucleus sampling).
 
     Returns:
         probabilities: (..., vocab_size), float32 or float64; each row sums to 1.

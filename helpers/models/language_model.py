@@ -21,7 +21,12 @@ from helpers.models.positions import (
     rotate,
     sinusoidal_positions,
 )
-from helpers.models.transformer_block import Block, TransformerConfig, Turn, make_norm
+from helpers.models.transformer_block import (
+    Block,
+    Rotation,
+    TransformerConfig,
+    make_norm,
+)
 from helpers.validation import on_request, with_weights
 
 # The standard deviation of a sine is 0.71; that of an embedding's features, 0.1.
@@ -176,10 +181,10 @@ class TransformerLM(nn.Module):
             self.pair_embedding = nn.Embedding(config.vocab_size**2, config.d_model)
         self.dropout = nn.Dropout(config.dropout)
         self.blocks = nn.ModuleList(Block(config) for _ in range(config.num_layers))
-        self.kept = self.recalled = None
+        self.residual_scale = self.embedding_scale = None
         if config.embedding_skip:  # each block's shares of its input and the embeddings
-            self.kept = nn.Parameter(torch.ones(config.num_layers))
-            self.recalled = nn.Parameter(torch.zeros(config.num_layers))
+            self.residual_scale = nn.Parameter(torch.ones(config.num_layers))
+            self.embedding_scale = nn.Parameter(torch.zeros(config.num_layers))
         self.final_norm = make_norm(config)
         self.head = None
         if not config.tie_weights:
@@ -227,7 +232,7 @@ class TransformerLM(nn.Module):
             cache.require_fit(self, ids)
         before = None if cache is None else cache.last_ids
         x = self._embed(ids, start, before)
-        turn = self._turn(start, ids)
+        rotation = self._rotation(start, ids)
         bias = None
         if self.config.positions == "alibi":
             heads = self.config.num_heads
@@ -235,11 +240,18 @@ class TransformerLM(nn.Module):
         embedded = x
         all_weights: list[Tensor] = []
         for layer, block in enumerate(self.blocks):
-            if self.kept is not None and self.recalled is not None:
-                x = self.kept[layer] * x + self.recalled[layer] * embedded
+            if self.residual_scale is not None and self.embedding_scale is not None:
+                x = (
+                    self.residual_scale[layer] * x
+                    + self.embedding_scale[layer] * embedded
+                )
             past = None if cache is None else functools.partial(cache.extend, layer)
             result = block(
-                x, return_weights=return_weights, turn=turn, bias=bias, past=past
+                x,
+                return_weights=return_weights,
+                rotation=rotation,
+                bias=bias,
+                past=past,
             )
             x, weights = with_weights(result)  # (B, T, C)
             all_weights.append(weights)
@@ -265,7 +277,7 @@ class TransformerLM(nn.Module):
         result: Tensor = self.dropout(x) if self.dropout.training else x
         return result
 
-    def _turn(self, start: int, ids: Tensor) -> Turn | None:
+    def _rotation(self, start: int, ids: Tensor) -> Rotation | None:
         """How the blocks turn queries and keys, where positions are rotary."""
         if self.config.positions != "rotary":
             return None

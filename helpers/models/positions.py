@@ -53,7 +53,7 @@ def rotary_angles(
     base: float = BASE,
     device: torch.device | str | None = None,
 ) -> Tensor:
-    """The angle by which each pair of features turns at each position.
+    """Rotary positions (RoPE): the angle of each pair of features at each position.
 
     position · base^(-2i / D) radians for pair i
 
@@ -84,7 +84,7 @@ def rotary_angles(
 def rotate(
     heads: Tensor, cosines: Tensor, sines: Tensor, *, interleaved: bool = False
 ) -> Tensor:
-    """Turn each pair of features in its plane.
+    """Rotate each pair of features in its plane, as rotary positions (RoPE) do.
 
     A dot product of turned queries and keys depends on their distance alone. Which
     features make a pair is a matter of layout: both give the same scores, for weights

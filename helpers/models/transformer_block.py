@@ -28,7 +28,7 @@ CHOICES = {
     "norm": ("layer", "rms", "none"),
     "activation": ("gelu", "squared_relu", "swiglu"),
 }
-Turn = Callable[[Tensor], Tensor]
+Rotation = Callable[[Tensor], Tensor]
 Bias = Callable[[int, int], Tensor]
 Past = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
 
@@ -92,7 +92,8 @@ class TransformerConfig:
         bias: give the layer behind attention and those of the MLP a bias; one with a
             gate has none either way.
         num_kv_heads: heads of keys and values, a divisor of ``num_heads``, where
-            several query heads share one; as many as there are heads where left out.
+            several query heads share one (grouped-query attention, GQA; multi-query,
+            MQA, with one); as many as there are heads where left out.
         window: each layer's queries attend to so many last positions, their own
             included, instead of to all.
         sinks: so many first positions stay visible beside a window.
@@ -242,7 +243,7 @@ class BlockAttention(nn.Module):
         x: Tensor,
         *,
         return_weights: bool = False,
-        turn: Turn | None = None,
+        rotation: Rotation | None = None,
         bias: Bias | None = None,
         past: Past | None = None,
     ) -> Tensor | tuple[Tensor, Tensor]:
@@ -251,8 +252,8 @@ class BlockAttention(nn.Module):
         Args:
             x: (B, T, C), with T of at most ``context_length``.
             return_weights: also return the weights.
-            turn: a function of queries or keys (B, H, T, D) that puts their positions
-                into them.
+            rotation: a function of queries or keys (B, H, T, D) that puts their
+                positions into them.
             bias: a function of T and S that returns what is added to the scores,
                 (H, T, S).
             past: a function that keeps keys and values (B, H_kv, T, D), and returns
@@ -271,8 +272,8 @@ class BlockAttention(nn.Module):
         values = _split_heads(self.W_value(x), self.num_kv_heads)  # (B, H_kv, T, D)
         if self.query_norm is not None and self.key_norm is not None:
             queries, keys = self.query_norm(queries), self.key_norm(keys)
-        if turn is not None:
-            queries, keys = turn(queries), turn(keys)
+        if rotation is not None:
+            queries, keys = rotation(queries), rotation(keys)
         if past is not None:
             keys, values = past(keys, values)  # (B, H_kv, S, D)
         context, weights = self._average(queries, keys, values, bias, return_weights)
@@ -434,7 +435,7 @@ class Block(nn.Module):
         x: Tensor,
         *,
         return_weights: bool = False,
-        turn: Turn | None = None,
+        rotation: Rotation | None = None,
         bias: Bias | None = None,
         past: Past | None = None,
     ) -> Tensor | tuple[Tensor, Tensor]:
@@ -446,7 +447,7 @@ class Block(nn.Module):
         result = self.attention(
             self.attention_norm(x),
             return_weights=return_weights,
-            turn=turn,
+            rotation=rotation,
             bias=bias,
             past=past,
         )
@@ -457,7 +458,7 @@ class Block(nn.Module):
         return on_request(x, weights, return_weights)
 
     def last_layers(self) -> list[nn.Linear]:
-        """The layers whose results are added to the path: attention's and the MLP's."""
+        """The layers whose results are added to the residual stream."""
         layers = [layer for layer in self.modules() if isinstance(layer, nn.Linear)]
         found = [self.attention.out_proj]
         return found if self.mlp is None else [*found, layers[-1]]

@@ -327,20 +327,24 @@ def _memory(
     if way == "fsdp":  # one block, and the tables, which wait for the backward pass
         gathered = work.block_numbers / work.layers + work.table_numbers
         gathered *= 1 - 1 / devices
-    kept = work.kept
+    activations = work.activations
     logits = 1.0 * work.vocab_size
     if way == "tensor":  # each block's ends and what its norms give stay whole
-        kept, logits = 4 + (kept - 4) / devices, logits / devices
+        activations, logits = 4 + (activations - 4) / devices, logits / devices
     first = 1.0  # a block's input
     if sequence_parallel:
-        kept, first = work.kept / devices, 1 / devices
+        activations, first = work.activations / devices, 1 / devices
     if recompute:  # each block's input, and all of the one that is computed again
-        kept = first + kept / work.layers
+        activations = first + activations / work.layers
     return {
         "weights": (held + gathered) * machine.bytes_each,
         "gradients": held * machine.bytes_each,
         "optimizer": held * machine.bytes_kept,
-        "activations": kept * work.layers * work.d_model * tokens * machine.bytes_each,
+        "activations": activations
+        * work.layers
+        * work.d_model
+        * tokens
+        * machine.bytes_each,
         # The loss keeps a logarithm of 32 bits for each token that might come next.
         "logits": logits * tokens * max(machine.bytes_each, 4),
     }

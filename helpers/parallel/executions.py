@@ -18,7 +18,7 @@ from helpers.models.language_model import TransformerLM
 from helpers.models.switches import attending_with
 from helpers.models.transformer_block import BlockAttention, TransformerConfig
 from helpers.parallel import data_parallel, ring, traffic
-from helpers.parallel.shards import whole
+from helpers.parallel.shards import full_tensor
 from helpers.tiles.flash import flash_attention, in_groups
 from helpers.tiles.online_softmax import nothing_seen, see_more
 
@@ -63,10 +63,10 @@ def execute(
     if way not in (*SPREAD, "by hand"):
         names = ", ".join((*ALONE, *SPREAD))
         raise ValueError(f"way must be one of {names}, got {way!r}")
-    return _execute_spread(way, make_model(dtype, **options))
+    return _execute_parallel(way, make_model(dtype, **options))
 
 
-def execute_spread(options: dict[str, Any] | None = None) -> dict[str, Execution]:
+def execute_parallel(options: dict[str, Any] | None = None) -> dict[str, Execution]:
     """All of ``SPREAD``, by name; in each of several processes."""
     return {way: execute(way, **options or {}) for way in SPREAD}
 
@@ -131,7 +131,7 @@ def _trained(model: TransformerLM) -> Execution:
 def _gradients(model: nn.Module) -> dict[str, Tensor]:
     """By name; what FSDP has spread comes together."""
     return {
-        name.removeprefix("module."): whole(cast(Tensor, parameter.grad))
+        name.removeprefix("module."): full_tensor(cast(Tensor, parameter.grad))
         for name, parameter in model.named_parameters()
     }
 
@@ -180,7 +180,7 @@ def _with_written_out_heads(model: TransformerLM) -> Execution:
 # --- in several -----------------------------------------------------------------------
 
 
-def own_part(way: str, batch: Tensor) -> Tensor:
+def own_batch(way: str, batch: Tensor) -> Tensor:
     """What this process reads of a batch: rows, positions, or all of it."""
     if way in BY_ROWS:
         return data_parallel.own_rows(batch)
@@ -189,8 +189,8 @@ def own_part(way: str, batch: Tensor) -> Tensor:
     return batch
 
 
-def _execute_spread(way: str, model: TransformerLM) -> Execution:
-    ids, targets = (own_part(way, one) for one in make_batch())
+def _execute_parallel(way: str, model: TransformerLM) -> Execution:
+    ids, targets = (own_batch(way, one) for one in make_batch())
     ready, start = _made_ready(model, way), {}
     with contextlib.ExitStack() as stack:
         if way == "ring":
@@ -239,7 +239,7 @@ def _made_ready(model: TransformerLM, way: str) -> nn.Module:
         for block in [*model.blocks, model]:
             fully_shard(block, mesh=mesh)
     elif way == "tensor parallel":
-        tensor_parallel.spread_by_pytorch(model, init_device_mesh("cpu", everyone))
+        tensor_parallel.parallelize_by_pytorch(model, init_device_mesh("cpu", everyone))
     return model
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from torch import Tensor
 
 
-def whole(tensor: Tensor) -> Tensor:
+def full_tensor(tensor: Tensor) -> Tensor:
     """The whole of a sharded tensor, in every process; all of them must call.
 
     Args:
@@ -19,7 +19,7 @@ def whole(tensor: Tensor) -> Tensor:
     return tensor if gather is None else gather()
 
 
-def own_part(tensor: Tensor) -> Tensor:
+def own_shard(tensor: Tensor) -> Tensor:
     """What this process holds of a tensor.
 
     Args:
@@ -30,7 +30,7 @@ def own_part(tensor: Tensor) -> Tensor:
     return tensor if local is None else local()
 
 
-def part_like(tensor: Tensor, other: Tensor) -> Tensor:
+def shard_like(tensor: Tensor, other: Tensor) -> Tensor:
     """A whole tensor, sharded as another one is; nothing is sent.
 
     Args:

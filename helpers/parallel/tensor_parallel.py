@@ -74,7 +74,7 @@ class RowwiseLinear(nn.Module):
         return whole if self.bias is None else whole + self.bias
 
 
-def spread_block(block: Block) -> Block:
+def parallelize_block(block: Block) -> Block:
     """This process's part of a block: some of its heads, some of its hidden features.
 
     Norms stay whole. So each process gets the block's whole output, and in training the
@@ -114,7 +114,7 @@ def spread_block(block: Block) -> Block:
     return spread
 
 
-def spread_by_pytorch(model: TransformerLM, mesh: DeviceMesh) -> None:
+def parallelize_by_pytorch(model: TransformerLM, mesh: DeviceMesh) -> None:
     """The same for all blocks of a model, by PyTorch's ``parallelize_module``.
 
     It is told that layers share an input, whose gradients then are summed once: else it

@@ -19,13 +19,13 @@ class Work:
             wide.
         heads: H, which "tensor" shares; None sets no bound.
         kv_heads: heads of keys and values; as many as ``heads`` where None.
-        kept: numbers that a block keeps for each token until its backward pass, in
-            multiples of C: 16 with an MLP four times as wide, GELU and fused attention,
-            and 6 + 2 H_kv / H + 4 d_ff / C with a gated one.
+        activations: numbers that a block keeps for each token until its backward pass,
+            in multiples of C: 16 with an MLP four times as wide, GELU and fused
+            attention, and 6 + 2 H_kv / H + 4 d_ff / C with a gated one.
 
     Raises:
-        ValueError: a size that isn't a whole number of at least 1, squares or kept not
-            above 0, or heads of keys that don't divide the heads.
+        ValueError: a size that isn't a whole number of at least 1, squares or
+            activations not above 0, or heads of keys that don't divide the heads.
     """
 
     layers: int
@@ -36,7 +36,7 @@ class Work:
     squares: float = 12.0
     heads: int | None = None
     kv_heads: int | None = None
-    kept: float = 16.0
+    activations: float = 16.0
 
     def __post_init__(self) -> None:
         names = ["layers", "d_model", "context_length", "batch", "vocab_size"]
@@ -45,7 +45,7 @@ class Work:
         ]
         validation.require_integers(**{name: getattr(self, name) for name in names})
         validation.require_number("squares", self.squares)
-        validation.require_number("kept", self.kept)
+        validation.require_number("activations", self.activations)
         if self.kv_heads and (self.heads is None or self.heads % self.kv_heads):
             raise ValueError(
                 f"kv_heads must divide heads, got {self.kv_heads} and {self.heads}"
@@ -149,7 +149,7 @@ def _llama(name: str) -> Work:
         squares=2 + 2 * shared + 3 * wide,
         heads=sizes["heads"],
         kv_heads=sizes["kv_heads"],
-        kept=6 + 2 * shared + 4 * wide,
+        activations=6 + 2 * shared + 4 * wide,
     )
 
 

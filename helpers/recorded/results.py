@@ -7,14 +7,14 @@ from typing import Any
 FOLDER = pathlib.Path(__file__).resolve().parent
 NAMES = ("alignments", "shakespeare")
 OF_RUNS = (
-    *("directions", "heads", "induction", "ladder", "learning_in_the_page"),
-    *("optimisation", "parts", "positions", "processes", "short_contexts"),
+    *("directions", "heads", "induction", "recipe_ablations", "learning_in_the_page"),
+    *("optimisation", "block_ablations", "positions", "processes", "short_contexts"),
     "two_core_minute",
 )
 
 
 def record(name: str) -> dict[str, Any]:
-    """Read an experiment of many trainings.
+    """Read an experiment of many training runs.
 
     Args:
         name: one of ``OF_RUNS``.

@@ -1,8 +1,9 @@
 """Batches of text to learn from: windows of one long text, or whole documents.
 
-Inputs and targets are int64 tensors (B, T) on the CPU. The target at a position is the
-character that follows the input there, or ``NOTHING`` where the row is padded. Batches
-are drawn from a generator on the CPU, so that every device sees the same ones.
+They stand in for PyTorch's Dataset and DataLoader. Inputs and targets are int64 tensors
+(B, T) on the CPU. The target at a position is the character that follows the input
+there, or ``NOTHING`` where the row is padded. Batches are drawn from a generator on the
+CPU, so that every device sees the same ones.
 """
 
 import itertools

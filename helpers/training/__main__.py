@@ -31,7 +31,7 @@ from helpers.training import checkpoint
 from helpers.training.config import PRESETS, TrainConfig, preset
 from helpers.training.launching import Group, Stopped, signals
 from helpers.training.loop import Row, bits, train
-from helpers.training.team import SPREADS
+from helpers.training.team import STRATEGIES
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -95,8 +95,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--save", type=_path, metavar="FILE", help="the trained model")
     parser.add_argument(
-        "--spread",
-        choices=SPREADS,
+        "--strategy",
+        choices=STRATEGIES,
         default="ddp",
         help="how several processes, started by torchrun, share the work: ddp (each "
         "has the model) or fsdp (each has a part of it)",
@@ -144,7 +144,7 @@ def _train(options: argparse.Namespace, device: torch.device, group: Group) -> N
     if first:
         count = sum(parameter.numel() for parameter in model.parameters())
         many = f"{dist.get_world_size()} processes" if several else "one process"
-        way = f" ({options.spread})" if several else ""
+        way = f" ({options.strategy})" if several else ""
         _print(
             f"{options.recipe} on {options.text}: {count:,} numbers to train in "
             f"{config.steps:,} steps, {many}{way} on {device.type}"
@@ -167,7 +167,7 @@ def _train(options: argparse.Namespace, device: torch.device, group: Group) -> N
             checkpoint_dir=options.checkpoints,
             device=device,
             log=log,
-            spread=options.spread if several else None,
+            strategy=options.strategy if several else None,
         )
     if first and result.resumed_from:
         if result.resumed_from == config.steps:

@@ -22,7 +22,7 @@ from helpers.models.switches import eval_mode
 from helpers.models.transformer_block import TransformerConfig
 from helpers.notebook.device import choose_device, seed_everything
 from helpers.parallel.data_parallel import part_of_mean
-from helpers.parallel.shards import whole
+from helpers.parallel.shards import full_tensor
 from helpers.text.batches import Documents, Windows
 from helpers.training import checkpoint
 from helpers.training.config import TrainConfig
@@ -34,9 +34,9 @@ from helpers.training.optimizers import (
 from helpers.training.team import (
     Team,
     difference,
-    gather,
-    load_whole_state,
-    whole_state,
+    full_state,
+    load_full_state,
+    make_team,
 )
 
 __all__ = ["Row", "TrainConfig", "TrainResult", "bits", "evaluate", "train"]
@@ -135,7 +135,7 @@ def train(
     progress: bool | None = None,
     after_step: AfterStep | None = None,
     log: Callable[[Row], object] | None = None,
-    spread: str | None = None,
+    strategy: str | None = None,
 ) -> TrainResult:
     """Train a model, from its last checkpoint where there is one.
 
@@ -144,9 +144,10 @@ def train(
     PyTorch are seeded for the run and are put back afterwards.
 
     Several processes train one model where all of them call this with the same
-    arguments and a ``spread``. Each takes some rows of each batch; the losses are those
-    of one process, but for rounding, and for dropout, which each draws on its own. A
-    checkpoint holds the whole state, and any number of processes can go on from it.
+    arguments and a ``strategy``. Each takes some rows of each batch; the losses are
+    those of one process, but for rounding, and for dropout, which each draws on its
+    own. A checkpoint holds the whole state, and any number of processes can go on from
+    it.
 
     Args:
         model: an ``nn.Module`` that maps ids (B, T) to logits (B, T, vocab_size) and
@@ -166,10 +167,10 @@ def train(
         after_step: called as ``after_step(step, model)`` with the model in eval mode,
             after each step, and with 0 before the first; in every process.
         log: called with each step's ``Row``, in the first process alone.
-        spread: None where this process trains alone. "ddp": each process has the whole
-            model (DistributedDataParallel). "fsdp": each keeps a part of all weights,
-            gradients and means, and of a transformer it gathers one block at a time
-            (``fully_shard``).
+        strategy: None where this process trains alone. "ddp": each process has the
+            whole model (DistributedDataParallel). "fsdp": each keeps a part of all
+            weights, gradients and means, and of a transformer it gathers one block at a
+            time (``fully_shard``).
 
     Returns:
         result: a ``TrainResult``.
@@ -178,8 +179,8 @@ def train(
         ValueError: text that doesn't fit the model or the config, a checkpoint of
             another model, config or text, checkpoints there with ``resume=False``, a
             folder that another run writes into or that not all processes see, a
-            ``spread`` without other processes, processes that differ in an argument, or
-            more of them than a batch has rows.
+            ``strategy`` without other processes, processes that differ in an argument,
+            or more of them than a batch has rows.
         FloatingPointError: a loss, gradient or weight that isn't finite; the message
             names the step and the last good checkpoint.
     """
@@ -201,7 +202,7 @@ def train(
         "resume": resume,
         "whether there is a checkpoint_dir": checkpoint_dir is not None,
     }
-    team = gather(model, spread, must_agree)
+    team = make_team(model, strategy, must_agree)
     if config.batch_size < team.processes:
         raise ValueError(
             f"config.batch_size must be at least the number of processes, "
@@ -294,12 +295,12 @@ class _Run:
             loss = self._batch_loss(inputs, targets)
         loss.backward()
         longest = self.config.gradient_clip or math.inf
-        length = whole(nn.utils.clip_grad_norm_(module.parameters(), longest))
+        norm = full_tensor(nn.utils.clip_grad_norm_(module.parameters(), longest))
         # One transfer for both numbers: each makes the processor wait for the device.
-        loss, length = torch.stack((loss.detach(), length)).tolist()
+        loss, norm = torch.stack((loss.detach(), norm)).tolist()
         loss = self.team.totals(loss)[0] / self.team.processes
         self._require_finite("loss", loss, self.step + 1)
-        self._require_finite("length of the gradient", length, self.step + 1)
+        self._require_finite("norm of the gradient", norm, self.step + 1)
         for optimizer in self.optimizers:
             optimizer.step()
         seconds = before + time.perf_counter() - started
@@ -363,7 +364,7 @@ class _Run:
         self._require_finite("largest weight after the update", largest, self.step)
         randoms = self.team.everyones(checkpoint.random_states(self.device))
         state = self.identity | {
-            "optimizers": [whole_state(optimizer) for optimizer in self.optimizers],
+            "optimizers": [full_state(optimizer) for optimizer in self.optimizers],
             "batches": self.generator.get_state(),
             "random": randoms[0],
             "others": randoms[1:],
@@ -389,7 +390,7 @@ class _Run:
         self.team.take_over()
         state = found.state
         for optimizer, saved in zip(self.optimizers, state["optimizers"], strict=True):
-            load_whole_state(optimizer, saved)
+            load_full_state(optimizer, saved)
         self.generator.set_state(state["batches"])
         randoms = [state["random"], *state.get("others", [])]
         if self.team.rank < len(randoms):  # others go on from their seeds

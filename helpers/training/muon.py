@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from helpers import validation
-from helpers.parallel.shards import part_like, whole
+from helpers.parallel.shards import full_tensor, shard_like
 
 # What Newton and Schulz's iteration multiplies a matrix, its cube and its fifth power
 # by. Small singular values grow by 3.4445 at each step; those near 1 sway around 0.9.
@@ -149,13 +149,13 @@ class Muon(torch.optim.Optimizer):
         torch._foreach_lerp_(means, gradients, 1 - momentum)
         # A part of a matrix can't be orthogonalised alone: sharded ones are gathered.
         looks = torch._foreach_lerp(gradients, means, momentum)
-        ahead = torch.stack([whole(look) for look in looks])
+        ahead = torch.stack([full_tensor(look) for look in looks])
         M, N = ahead.shape[-2:]
         updates = orthogonalise(ahead.bfloat16()).to(ahead.dtype).unbind()
         torch._foreach_mul_(matrices, 1 - lr * weight_decay)
         longer = max(1, M / N) ** 0.5
         pairs = zip(updates, matrices, strict=True)
-        parts = [part_like(update, matrix) for update, matrix in pairs]
+        parts = [shard_like(update, matrix) for update, matrix in pairs]
         torch._foreach_add_(matrices, parts, alpha=-lr * longer)
 
     def _mean(self, matrix: Tensor) -> Tensor:

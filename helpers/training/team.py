@@ -16,10 +16,10 @@ from torch import Tensor, nn
 
 from helpers.models.transformer_block import Block
 from helpers.parallel import data_parallel
-from helpers.parallel.shards import part_like, whole
+from helpers.parallel.shards import full_tensor, shard_like
 from helpers.text.batches import NOTHING
 
-SPREADS = ("ddp", "fsdp")
+STRATEGIES = ("ddp", "fsdp")
 
 
 class Team:
@@ -127,46 +127,48 @@ class _Shards(_Several):
         state = self.module.state_dict(keep_vars=True)
         for tensor in state.values():
             if id(tensor) not in found:
-                found[id(tensor)] = whole(tensor.detach())
+                found[id(tensor)] = full_tensor(tensor.detach())
         return {name: found[id(tensor)] for name, tensor in state.items()}
 
     def take_over(self) -> None:
         given = self.model.state_dict()
         state = self.module.state_dict()
         self.module.load_state_dict(
-            {name: part_like(given[name], tensor) for name, tensor in state.items()}
+            {name: shard_like(given[name], tensor) for name, tensor in state.items()}
         )
 
     def give_back(self) -> None:
         self.model.load_state_dict(self.weights())
 
 
-def gather(model: nn.Module, spread: str | None, must_agree: Mapping[str, Any]) -> Team:
+def make_team(
+    model: nn.Module, strategy: str | None, must_agree: Mapping[str, Any]
+) -> Team:
     """The processes that train a model together.
 
     Args:
         model: an ``nn.Module`` on its device; all get the first process's weights.
-        spread: None for this process alone, "ddp" or "fsdp".
+        strategy: None for this process alone, "ddp" or "fsdp".
         must_agree: what has to be the same in all processes, by name.
 
     Raises:
-        ValueError: another name, no other processes to spread over, or processes that
-            differ in something; it is raised in all of them.
+        ValueError: another name, no other processes to share the work with, or
+            processes that differ in something; it is raised in all of them.
     """
-    if spread is None:
+    if strategy is None:
         return Team(model)
-    if spread not in SPREADS:
+    if strategy not in STRATEGIES:
         raise ValueError(
-            f"spread must be None or one of {', '.join(SPREADS)}, got {spread!r}"
+            f"strategy must be None or one of {', '.join(STRATEGIES)}, got {strategy!r}"
         )
     if not dist.is_available() or not dist.is_initialized():
         raise ValueError(
-            f"spread={spread!r} needs processes that know each other: start them with "
-            "torchrun -m helpers.training, or with helpers.parallel.processes.run"
+            f"strategy={strategy!r} needs processes that know each other: start them "
+            "with torchrun -m helpers.training, or with helpers.parallel.processes.run"
         )
     # Before weights are sent: if their shapes differ, PyTorch aborts the processes.
-    _require_agreement({**must_agree, "spread": spread})
-    return _Replicas(model) if spread == "ddp" else _Shards(model)
+    _require_agreement({**must_agree, "strategy": strategy})
+    return _Replicas(model) if strategy == "ddp" else _Shards(model)
 
 
 def difference(
@@ -200,23 +202,23 @@ def _gathered(value: Any) -> list[Any]:
     return values
 
 
-def whole_state(optimizer: torch.optim.Optimizer) -> dict[str, Any]:
+def full_state(optimizer: torch.optim.Optimizer) -> dict[str, Any]:
     """An optimizer's state with whole tensors, also where the weights are sharded."""
     found = optimizer.state_dict()
     state = {
-        number: {name: _if_tensor(whole, value) for name, value in one.items()}
+        number: {name: _if_tensor(full_tensor, value) for name, value in one.items()}
         for number, one in found["state"].items()
     }
     return found | {"state": state}
 
 
-def load_whole_state(optimizer: torch.optim.Optimizer, saved: dict[str, Any]) -> None:
+def load_full_state(optimizer: torch.optim.Optimizer, saved: dict[str, Any]) -> None:
     """Take over a state with whole tensors, sharded as the weights are."""
     state = {number: dict(one) for number, one in saved["state"].items()}
     for number, parameter in enumerate(_parameters(optimizer)):
         for name, value in state.get(number, {}).items():
             if isinstance(value, Tensor) and value.shape == parameter.shape:
-                state[number][name] = part_like(value, parameter)
+                state[number][name] = shard_like(value, parameter)
     optimizer.load_state_dict(saved | {"state": state})
 
 

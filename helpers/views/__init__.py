@@ -1,7 +1,6 @@
 """Views: what a reader moves on a page, without a kernel and without a network."""
 
 from helpers.views.attention_view import attention_view
-from helpers.views.clocks import clocks
 from helpers.views.diagram import diagram
 from helpers.views.dot_product import dot_product
 from helpers.views.dropout_sampler import dropout_sampler
@@ -15,6 +14,7 @@ from helpers.views.model_in_the_page import model_in_the_page
 from helpers.views.orthogonaliser import orthogonaliser
 from helpers.views.query_explorer import query_explorer
 from helpers.views.quiz import quiz
+from helpers.views.rotary_clocks import rotary_clocks
 from helpers.views.sampler import sampler
 from helpers.views.soft_lookup import soft_lookup
 from helpers.views.temperature_and_width import temperature_and_width
@@ -31,7 +31,6 @@ __all__ = [
     "Text",
     "View",
     "attention_view",
-    "clocks",
     "diagram",
     "dot_product",
     "dropout_sampler",
@@ -43,6 +42,7 @@ __all__ = [
     "orthogonaliser",
     "query_explorer",
     "quiz",
+    "rotary_clocks",
     "sampler",
     "soft_lookup",
     "temperature_and_width",

@@ -37,7 +37,7 @@ NUMBERED = [path for path in WRITTEN if path not in DRAFTS]
 # Pages beside the chapters, with predictions and exercises of their own.
 BESIDE = {
     CHAPTERS / "backward_by_hand.ipynb": "Backward, by hand",
-    CHAPTERS / "cache_in_pages.ipynb": "A cache in pages",
+    CHAPTERS / "paged_kv_cache.ipynb": "A cache in pages",
     CHAPTERS / "dividing.ipynb": "Dividing a layer, and a text",
     CHAPTERS / "kv_cache.ipynb": "The KV cache",
     CHAPTERS / "muon.ipynb": "Muon: as far in every direction",

@@ -10,7 +10,7 @@ from tools import notebooks
 
 ATTENTION, CACHE = (
     notebooks.read(ROOT / "chapters" / f"{name}.ipynb")
-    for name in ("14_attention_in_pieces", "cache_in_pages")
+    for name in ("14_attention_in_pieces", "paged_kv_cache")
 )
 LLAMA = workload.MODELS["8B"]
 PARAMETERS = 2 * LLAMA.numbers  # bytes

@@ -230,10 +230,10 @@ def block(**options):
     return made
 
 
-def spread_beside_whole(options):
+def parallel_beside_whole(options):
     """A block's output, its input's gradient and its parameters', by both."""
     whole = block(**options)
-    spread = tensor_parallel.spread_block(whole)
+    spread = tensor_parallel.parallelize_block(whole)
     generator = torch.Generator().manual_seed(3)
     x, gradient = torch.randn(2, 2, T, C, generator=generator, dtype=torch.float64)
     pairs, inputs = {}, [x.clone().requires_grad_() for _ in range(2)]
@@ -255,18 +255,18 @@ def spread_beside_whole(options):
     return {"pairs": pairs, "calls": counts.calls, "payload": counts.payload}
 
 
-def spread_model_beside_whole(options):
+def parallel_model_beside_whole(options):
     """A model's logits and gradients, whole and by parallelize_module."""
     ids, targets = executions.make_batch()
     whole, spread = (executions.make_model(**options) for _ in range(2))
     mesh = init_device_mesh("cpu", (dist.get_world_size(),))
-    tensor_parallel.spread_by_pytorch(spread, mesh)
+    tensor_parallel.parallelize_by_pytorch(spread, mesh)
     for one in (whole, spread):
         total, count = executions.total_loss(one(ids), targets)
         (total / count).backward()
     theirs = dict(whole.named_parameters())
     return {
-        name: [theirs[name].grad, shards.whole(ours.grad)]
+        name: [theirs[name].grad, shards.full_tensor(ours.grad)]
         for name, ours in spread.named_parameters()
     }
 
@@ -275,15 +275,15 @@ def spread_all(options):
     """Blocks by hand, models by PyTorch, and what is said where neither can."""
     three_heads = Block(TransformerConfig(VOCAB, T, 12, 3, 1))
     refused = (
-        lambda: tensor_parallel.spread_block(three_heads),
-        lambda: tensor_parallel.spread_block(block(mlp=False)),
+        lambda: tensor_parallel.parallelize_block(three_heads),
+        lambda: tensor_parallel.parallelize_block(block(mlp=False)),
         lambda: tensor_parallel.columnwise(nn.Linear(4, 3)),
         lambda: data_parallel.own_rows(torch.zeros(1, T)),
     )
     return {
-        "by hand": [spread_beside_whole(one) for one in options],
+        "by hand": [parallel_beside_whole(one) for one in options],
         "by PyTorch": [
-            spread_model_beside_whole(one) for one in options if "qk_norm" not in one
+            parallel_model_beside_whole(one) for one in options if "qk_norm" not in one
         ],
         "refused": [message_of(call) for call in refused],
     }

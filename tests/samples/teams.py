@@ -8,7 +8,7 @@ from helpers.models.transformer_block import TransformerConfig
 from helpers.text.batches import Documents
 from helpers.training.config import TrainConfig
 from helpers.training.loop import train
-from helpers.training.team import SPREADS
+from helpers.training.team import STRATEGIES
 from tests.samples.training import VOCAB_SIZE, make_data
 
 T, STEPS, STOP = 8, 6, 4  # a checkpoint every two steps
@@ -42,9 +42,9 @@ def windows():
     return make_data(context_length=T), make_data(60, 3, T)
 
 
-def trained(spread, options, texts=windows, **more):
+def trained(strategy, options, texts=windows, **more):
     """Losses and weights of a short run in float64."""
-    torch.manual_seed(dist.get_rank() if spread else 0)  # the first one's count
+    torch.manual_seed(dist.get_rank() if strategy else 0)  # the first one's count
     parts = {name: one for name, one in options.items() if name in MODEL}
     rest = {name: one for name, one in options.items() if name not in MODEL}
     model = TransformerLM(TransformerConfig(VOCAB_SIZE, T, 18, 3, 2, **parts)).double()
@@ -53,7 +53,7 @@ def trained(spread, options, texts=windows, **more):
     config = TrainConfig(STEPS, **settings | rest)
     data, held_out = texts()
     result = train(
-        model, data, config, held_out=held_out, device="cpu", spread=spread, **more
+        model, data, config, held_out=held_out, device="cpu", strategy=strategy, **more
     )
     rows = [(row.step, row.loss, row.held_out) for row in result.history]
     weights = {
@@ -75,7 +75,7 @@ def train_in_all_ways():
     runs = [(name, options, windows) for name, options in SETTINGS.items()]
     runs.append(("stories", {}, stories))
     return {
-        name: {str(way): trained(way, options, texts) for way in (None, *SPREADS)}
+        name: {str(way): trained(way, options, texts) for way in (None, *STRATEGIES)}
         for name, options, texts in runs
     }
 
@@ -90,25 +90,25 @@ def halt(step, _):
         raise Halted
 
 
-def train_a_part(spread, folder, options):
+def train_a_part(strategy, folder, options):
     """A run that writes checkpoints and doesn't come to its end."""
     try:
-        trained(spread, options, checkpoint_dir=folder, after_step=halt)
+        trained(strategy, options, checkpoint_dir=folder, after_step=halt)
     except Halted:
         return True
     return False
 
 
-def go_on(spread, folder, options):
+def go_on(strategy, folder, options):
     """The same run from its last checkpoint, to its end."""
-    return trained(spread, options, checkpoint_dir=folder)
+    return trained(strategy, options, checkpoint_dir=folder)
 
 
-def draw(spread):
+def draw(strategy):
     """What each process draws after each step, and how often it logs."""
     drawn, logged = [], []
     trained(
-        spread,
+        strategy,
         {"dropout": 0.5},
         after_step=lambda *_: drawn.append(torch.rand(()).item()),
         log=logged.append,
@@ -116,16 +116,16 @@ def draw(spread):
     return drawn, [row.step for row in logged]
 
 
-def refuse(spread):
+def refuse(strategy):
     """What is said of a batch with fewer rows than processes."""
     try:
-        trained(spread, {"batch_size": 1})
+        trained(strategy, {"batch_size": 1})
     except ValueError as error:
         return str(error)
     return None
 
 
-def differ(spread, kind, folders):
+def differ(strategy, kind, folders):
     """What is said where the second process differs from the first in one thing."""
     second = dist.get_rank() == 1
     options, more = {}, {}
@@ -138,7 +138,7 @@ def differ(spread, kind, folders):
     elif second:
         options = {"seed": {"seed": 5}, "window": {"window": 2}}[kind]
     try:
-        trained(spread, options, **more)
+        trained(strategy, options, **more)
     except ValueError as error:
         return str(error)
     return None

@@ -44,9 +44,11 @@ def tile_walk():
     return views.tile_walk(scores, values[:, 0], names=HOSTILE)
 
 
-def clocks():
+def rotary_clocks():
     generator = torch.Generator().manual_seed(5)
-    return views.clocks(*torch.randn(2, 8, generator=generator), names=HOSTILE[:2])
+    return views.rotary_clocks(
+        *torch.randn(2, 8, generator=generator), names=HOSTILE[:2]
+    )
 
 
 def orthogonaliser():
@@ -214,7 +216,7 @@ SAMPLES = {
     "mask_painter": mask_painter,
     "dot_product": dot_product,
     "query_explorer": query_explorer,
-    "clocks": clocks,
+    "rotary_clocks": rotary_clocks,
     "tile_walk": tile_walk,
     "orthogonaliser": orthogonaliser,
     "soft_lookup": soft_lookup,

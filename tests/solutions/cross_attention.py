@@ -75,7 +75,7 @@ def cross_scaled_by_d(x, memory, W_query, W_key, W_value):
     return from_parts(x @ W_query, memory @ W_key, memory @ W_value, D)
 
 
-def cross_scaled_by_askers(x, memory, W_query, W_key, W_value):
+def cross_scaled_by_queries(x, memory, W_query, W_key, W_value):
     root = math.sqrt(W_query.shape[0])
     return from_parts(x @ W_query, memory @ W_key, memory @ W_value, root)
 
@@ -106,7 +106,7 @@ WRONG = [
     (cross_unscaled, "attention without scaling"),
     (cross_scaled_by_d, "scores divided by D instead of its square root"),
     (
-        cross_scaled_by_askers,
+        cross_scaled_by_queries,
         "scores divided by the square root of d_query",
     ),
     (cross_with_a_causal_mask, "cross-attention with a causal mask"),

@@ -89,7 +89,7 @@ def softmax_along_the_text(context_a, log_a, context_b, log_b):
 
 RIGHT = [by_logaddexp, by_softmax_of_two, by_largest, by_loops, by_interpolation]
 WRONG = [
-    (naive_powers, "powers that overflow"),
+    (naive_powers, "exponentials that overflow"),
     (plain_mean, "the mean of the two contexts"),
     (sum_of_logs, "the sum of the logs"),
     (no_new_axis, "shares along the features"),

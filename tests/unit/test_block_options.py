@@ -347,8 +347,8 @@ def test_every_block_gets_its_share_of_the_embeddings():
     got = []
     for block in made.blocks:
         block.register_forward_pre_hook(lambda _, args: got.append(args[0]))
-    made.kept.data = torch.tensor([1.0, 0.5])
-    made.recalled.data = torch.tensor([0.0, 3.0])
+    made.residual_scale.data = torch.tensor([1.0, 0.5])
+    made.embedding_scale.data = torch.tensor([0.0, 3.0])
     made(ids(B, T))
     embedded, second = got
     first = made.blocks[0](embedded)
@@ -360,7 +360,7 @@ def test_shares_of_the_embeddings_are_trained_without_decay():
     config = TrainConfig(steps=3, batch_size=2, learning_rate=0.01, weight_decay=0.1)
     (adamw,) = make_optimizers(made, config)
     for group in adamw.param_groups:
-        if any(p is made.recalled for p in group["params"]):
+        if any(p is made.embedding_scale for p in group["params"]):
             assert group["weight_decay"] == 0
             break
     else:
@@ -368,12 +368,12 @@ def test_shares_of_the_embeddings_are_trained_without_decay():
     torch.nn.functional.cross_entropy(
         made(ids(B, T)).flatten(0, 1), ids(B, T).flatten()
     ).backward()
-    assert made.recalled.grad.abs().min() > 0
+    assert made.embedding_scale.grad.abs().min() > 0
 
 
 def test_a_cache_knows_the_shares_of_the_embeddings():
     made = model(embedding_skip=True)
-    made.recalled.data += 0.7
+    made.embedding_scale.data += 0.7
     cache = made.new_cache()
     parts = [made(one, cache=cache) for one in ids(B, 9).split([4, 1, 4], dim=1)]
     assert_close(torch.cat(parts, dim=1), made(ids(B, 9)))

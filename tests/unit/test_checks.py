@@ -625,9 +625,9 @@ def test_what_pytorch_loads_late_is_loaded_before_an_audits_clock_starts():
 def test_a_default_dtype_that_a_function_sets_does_not_get_out():
     def switching(difference, D):
         torch.set_default_dtype(torch.float64)
-        return checks.slope.reference(difference, D)
+        return checks.derivative.reference(difference, D)
 
-    assert checks.slope.examine(switching).kind == "right"
+    assert checks.derivative.examine(switching).kind == "right"
     assert torch.get_default_dtype() == torch.float32
 
 
@@ -642,9 +642,9 @@ def test_a_dict_in_place_of_several_results_is_named():
 
 def test_numbers_that_look_the_same_are_told_apart():
     def coarse(difference, D):
-        return checks.slope.reference(difference, D) + 3e-5
+        return checks.derivative.reference(difference, D) + 3e-5
 
-    text = checks.slope.examine(coarse).text
+    text = checks.derivative.examine(coarse).text
     assert "They differ by 3.0e-05, more than float32 rounds." in text
 
 

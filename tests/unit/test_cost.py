@@ -58,7 +58,7 @@ def kept(layers, vocab_size=65, **options):
 def test_a_block_keeps_what_is_said():
     (three, tokens), (one, _) = kept(3), kept(1)
     of_a_block = (three - one) / 2 / (4 * tokens * WORK.d_model)
-    assert of_a_block == pytest.approx(WORK.kept, rel=0.02)
+    assert of_a_block == pytest.approx(WORK.activations, rel=0.02)
 
 
 def test_a_gated_block_with_shared_keys_keeps_what_is_said():
@@ -425,7 +425,10 @@ def test_the_fitted_machine_is_near_what_it_is_fitted_to():
         (lambda: dataclasses.replace(WORK, kv_heads=2), "kv_heads .* 2 and None"),
         (lambda: dataclasses.replace(WORK, layers=0), "layers .*0"),
         (lambda: dataclasses.replace(WORK, squares=-1), "squares .* above 0, got -1"),
-        (lambda: dataclasses.replace(WORK, kept=True), "kept .* above 0, got True"),
+        (
+            lambda: dataclasses.replace(WORK, activations=True),
+            "activations .* above 0, got True",
+        ),
         (lambda: dataclasses.replace(H100, bandwidth=0), "bandwidth .* above 0, got 0"),
         (
             lambda: dataclasses.replace(H100, latency=-1),

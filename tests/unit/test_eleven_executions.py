@@ -44,7 +44,7 @@ def test_in_several_processes(naive):
     """DDP, FSDP, heads over processes, and positions round a ring."""
     B, T, H_KV = executions.B, executions.T, executions.H_KV
     keys = B * H_KV * (T // 2) * (executions.C // executions.H) * 8  # bytes of a part
-    for process in run(executions.execute_spread, 2):
+    for process in run(executions.execute_parallel, 2):
         assert tuple(process) == SPREAD
         for found in process.values():
             require_same(found, naive)

@@ -92,7 +92,7 @@ def test_which_head_takes_which_task_depends_on_the_seed_and_on_the_rate():
 
 
 def right(variant, rate, steps):
-    """The shares of right reports (tasks, askers, seeds)."""
+    """The shares of right reports (tasks, queries, seeds)."""
     measured = results.read("alignments")[variant][str(rate)][str(steps)]
     return torch.tensor([[*task.values()] for task in measured["accuracy"].values()])
 

@@ -12,9 +12,9 @@ import pytest
 import torch
 
 from experiments import (
+    block_ablations,
     heads,
     many,
-    parts,
     positions,
     running,
     short_contexts,
@@ -99,20 +99,22 @@ def test_the_parts_are_measured_before_they_are_trained_for_equal_times(
 ):
     steps = []
     monkeypatch.setattr(results, "FOLDER", tmp_path)
-    monkeypatch.setattr(parts, "questions", lambda: {"name": 7})
-    monkeypatch.setattr(parts, "milliseconds", lambda: steps.append("measured") or {})
+    monkeypatch.setattr(block_ablations, "questions", lambda: {"name": 7})
+    monkeypatch.setattr(
+        block_ablations, "milliseconds", lambda: steps.append("measured") or {}
+    )
     monkeypatch.setattr(many, "main", lambda name, *_: steps.append(name))
-    assert parts.main() == 0
-    assert steps == ["parts", "measured", "parts"]
-    record = many.read(tmp_path / "parts.json")
+    assert block_ablations.main() == 0
+    assert steps == ["block_ablations", "measured", "block_ablations"]
+    record = many.read(tmp_path / "block_ablations.json")
     assert record == {
         "milliseconds": {},
         "torch": torch.__version__,
         "asked": {"name": 7},
         "runs": [],
     }
-    assert parts.main() == 0
-    assert steps[3:] == ["parts"]
+    assert block_ablations.main() == 0
+    assert steps[3:] == ["block_ablations"]
 
 
 def test_a_record_that_lacks_nothing_stays(tmp_path):
@@ -229,46 +231,46 @@ def test_the_first_seed_alone_may_choose_the_rate():
 
 def test_equal_times_are_wanted_once_all_else_is_there():
     runs = []
-    for name in parts.RUNGS:
-        side = {"rung": name, "steps": parts.STEPS}
+    for name in block_ablations.RUNGS:
+        side = {"rung": name, "steps": block_ablations.STEPS}
         for seed in sweeps.SEEDS:
-            runs += swept(dict.fromkeys(parts.SWEEP, 0.4), seed, **side)
+            runs += swept(dict.fromkeys(block_ablations.SWEEP, 0.4), seed, **side)
             runs += swept({0.004: 0.3}, seed, **side)
-    assert parts.wanted({"runs": runs[1:]})
-    assert parts.wanted({"runs": runs}) == []
-    taken = dict.fromkeys(parts.RUNGS, 20.0)
+    assert block_ablations.wanted({"runs": runs[1:]})
+    assert block_ablations.wanted({"runs": runs}) == []
+    taken = dict.fromkeys(block_ablations.RUNGS, 20.0)
     taken |= {"+ residual path": 10.0, "one wide block": 10.0}
-    wanted = parts.wanted({"runs": runs, "milliseconds": taken})
+    wanted = block_ablations.wanted({"runs": runs, "milliseconds": taken})
     assert [(one["rung"], one["steps"], one["rate"]) for one in wanted] == [
-        (name, 2 * parts.STEPS, 0.004)
+        (name, 2 * block_ablations.STEPS, 0.004)
         for name in ("+ residual path", "one wide block")
         for _ in sweeps.SEEDS
     ]
 
 
 def test_a_rung_is_trained_for_as_long_as_the_whole_takes():
-    record = {"milliseconds": {parts.WHOLE: 30.0, "half": 15.0, "odd": 29.0}}
-    assert parts.equal_steps(record, "half") == 2 * parts.STEPS
-    assert parts.equal_steps(record, "odd") == 2_500
+    record = {"milliseconds": {block_ablations.WHOLE: 30.0, "half": 15.0, "odd": 29.0}}
+    assert block_ablations.equal_steps(record, "half") == 2 * block_ablations.STEPS
+    assert block_ablations.equal_steps(record, "odd") == 2_500
 
 
 def test_every_rung_can_be_built():
-    tokenizer = parts.CharTokenizer("\nab")
+    tokenizer = block_ablations.CharTokenizer("\nab")
     settings = {"rate": 0.01, "seed": 3, "steps": 4}
-    for name in parts.RUNGS:
-        model, config = parts.build(name, tokenizer, settings)
+    for name in block_ablations.RUNGS:
+        model, config = block_ablations.build(name, tokenizer, settings)
         assert model(torch.tensor([[0, 1, 2]])).shape == (1, 3, 3)
         assert (config.learning_rate, config.seed, config.steps) == (0.01, 3, 4)
 
 
 def test_a_short_run_measures_what_a_long_one_would():
-    settings = {"rung": parts.WHOLE, "rate": 0.01, "seed": 1, "steps": 3}
-    run = parts.train_one(settings, validation=3, test=4)
-    assert run == parts.train_one(settings, validation=3, test=4)
+    settings = {"rung": block_ablations.WHOLE, "rate": 0.01, "seed": 1, "steps": 3}
+    run = block_ablations.train_one(settings, validation=3, test=4)
+    assert run == block_ablations.train_one(settings, validation=3, test=4)
     assert run["validation"] != run["test"]
     assert 2 < run["test"] < 4.5
     assert run["right"].keys() <= set(probes.KINDS)
-    other = parts.train_one(settings | {"seed": 2}, validation=3, test=4)
+    other = block_ablations.train_one(settings | {"seed": 2}, validation=3, test=4)
     assert other["test"] != run["test"]
 
 
@@ -276,9 +278,11 @@ def test_a_loss_without_bound_is_kept_as_a_run_that_failed(monkeypatch):
     def fail(*_, **__):
         raise FloatingPointError
 
-    monkeypatch.setattr(parts, "train", fail)
-    settings = {"rung": parts.WHOLE, "rate": 0.01, "seed": 1, "steps": 3}
-    assert parts.train_one(settings, validation=1, test=1) == {"validation": None}
+    monkeypatch.setattr(block_ablations, "train", fail)
+    settings = {"rung": block_ablations.WHOLE, "rate": 0.01, "seed": 1, "steps": 3}
+    assert block_ablations.train_one(settings, validation=1, test=1) == {
+        "validation": None
+    }
 
 
 def test_heads_are_switched_off_alone_and_in_pairs():
@@ -328,7 +332,7 @@ def test_the_head_for_colours_is_told_by_the_mlp_what_to_ask_for(monkeypatch):
 
 def test_the_mean_of_a_head_is_taken_over_the_characters_of_the_stories():
     world = corpus.load("little-world", train_stories=5)
-    tokenizer = parts.CharTokenizer(world.alphabet)
+    tokenizer = block_ablations.CharTokenizer(world.alphabet)
     model, _ = load_story_model()
     means = heads.mean_contexts(model, running.stories(world, tokenizer, 128)[0])
     kept = []

@@ -161,11 +161,13 @@ def self_scores(made, x, start):
         x = x + made.position_embedding.weight[start : start + 6]
     if positions == "sinusoidal":
         x = x + sinusoidal_positions(start, 6, 24)
-    turn = made._turn(start, torch.zeros(1, 6)) if positions == "rotary" else None
+    rotation = (
+        made._rotation(start, torch.zeros(1, 6)) if positions == "rotary" else None
+    )
     bias = (lambda T, S: alibi_bias(6, T, S)) if positions == "alibi" else None
     block = made.blocks[0]
     _, weights = block.attention(
-        block.attention_norm(x), return_weights=True, turn=turn, bias=bias
+        block.attention_norm(x), return_weights=True, rotation=rotation, bias=bias
     )
     return weights
 

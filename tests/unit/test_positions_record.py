@@ -123,7 +123,9 @@ def test_all_ways_have_one_rate_and_half_the_steps_of_models_that_end_lower():
     best = [run for kind in positions.POSITIONS for run in best_runs(kind)]
     assert {(run["steps"], run["rate"]) for run in best} == {(1200, 0.008)}
     longer = at_best_rate(
-        results.record("parts")["runs"], rung="two blocks", steps=2 * positions.STEPS
+        results.record("block_ablations")["runs"],
+        rung="two blocks",
+        steps=2 * positions.STEPS,
     )
     ends = min(seed[KNOWN] for kind in positions.POSITIONS for seed in losses(kind))
     assert max(run["test"] for run in longer) < ends

@@ -340,7 +340,7 @@ class BreaksAt(TinyModel):
 @pytest.mark.parametrize("kind", ["loss", "infinite", "gradient"])
 def test_a_loss_that_is_no_number_stops_the_run(tmp_path, kind):
     model, weights = BreaksAt(6, kind), []
-    name = "length of the gradient" if kind == "gradient" else "loss"
+    name = "norm of the gradient" if kind == "gradient" else "loss"
     message = f"the {name} at step 6 is .*last good checkpoint is .*step-00000004"
     options = {"checkpoint_dir": tmp_path, "checkpoint_every": 2, "steps": 20}
     with pytest.raises(FloatingPointError, match=message):

@@ -200,7 +200,7 @@ def test_a_file_is_no_folder_to_claim(tmp_path):
 @pytest.mark.slow
 @needs_gloo
 @pytest.mark.parametrize(
-    ("kind", "spread", "message"),
+    ("kind", "strategy", "message"),
     [
         ("seed", "ddp", "config.seed is 0 in process 0 and 5 in process 1"),
         ("window", "fsdp", "model.config.window is None in process 0 and 2 in process"),
@@ -212,8 +212,8 @@ def test_a_file_is_no_folder_to_claim(tmp_path):
         ),
     ],
 )
-def test_processes_that_differ_are_refused(tmp_path, kind, spread, message):
-    said = run(teams.differ, 2, spread, kind, [str(tmp_path)] * 2)
+def test_processes_that_differ_are_refused(tmp_path, kind, strategy, message):
+    said = run(teams.differ, 2, strategy, kind, [str(tmp_path)] * 2)
     assert len(set(said)) == 1
     assert "all processes must train with the same arguments, but" in said[0]
     assert message in said[0]

@@ -16,7 +16,7 @@ from helpers.parallel.processes import run
 from helpers.training import checkpoint
 from helpers.training.__main__ import main
 from helpers.training.loop import train
-from helpers.training.team import SPREADS
+from helpers.training.team import STRATEGIES
 from tests.samples import teams
 from tests.samples.training import TinyModel, make_config, make_data
 
@@ -51,10 +51,12 @@ def require_same(one, other, tolerance):
 
 
 def test_a_team_needs_others_and_a_name_that_is_known():
-    with pytest.raises(ValueError, match=r"spread='ddp' needs processes.*torchrun"):
-        train(TinyModel(), make_data(), make_config(), device="cpu", spread="ddp")
-    with pytest.raises(ValueError, match=r"spread must be None or one of ddp, fsdp,"):
-        train(TinyModel(), make_data(), make_config(), device="cpu", spread="pipeline")
+    with pytest.raises(ValueError, match=r"strategy='ddp' needs processes.*torchrun"):
+        train(TinyModel(), make_data(), make_config(), device="cpu", strategy="ddp")
+    with pytest.raises(ValueError, match=r"strategy must be None or one of ddp, fsdp,"):
+        train(
+            TinyModel(), make_data(), make_config(), device="cpu", strategy="pipeline"
+        )
 
 
 @pytest.mark.slow
@@ -62,7 +64,7 @@ def test_a_team_needs_others_and_a_name_that_is_known():
 def test_losses_and_weights_are_those_of_one_process():
     first, second = run(teams.train_in_all_ways, 2)
     for name, found in first.items():
-        for way in SPREADS:
+        for way in STRATEGIES:
             require_same(found["None"], found[way], 1e-12)
             require_same(found[way], second[name][way], 0.0)
             assert not found[way]["training"]
@@ -73,7 +75,7 @@ def test_losses_and_weights_are_those_of_one_process():
 @pytest.mark.slow
 @needs_gloo
 def test_each_process_draws_its_own_and_the_first_logs():
-    for way in SPREADS:
+    for way in STRATEGIES:
         (first, logged), (second, silent) = run(teams.draw, 2, way)
         assert len({*first, *second}) == 2 * (teams.STEPS + 1)
         assert logged == [*range(1, teams.STEPS + 1)]
@@ -97,12 +99,12 @@ def test_each_process_draws_its_own_and_the_first_logs():
 )
 def test_another_number_of_processes_goes_on(tmp_path, before, after, name):
     options, folder = teams.SETTINGS[name], str(tmp_path / "run")
-    spread, processes = before
-    assert all(run(teams.train_a_part, processes, spread, folder, options))
+    strategy, processes = before
+    assert all(run(teams.train_a_part, processes, strategy, folder, options))
     assert checkpoint.latest(folder).step == teams.STOP
-    spread, processes = after
+    strategy, processes = after
     whole = teams.trained(None, options)
-    for found in run(teams.go_on, processes, spread, folder, options):
+    for found in run(teams.go_on, processes, strategy, folder, options):
         assert found["resumed"] == teams.STOP
         require_same(whole, found, 1e-12)
 
@@ -199,21 +201,21 @@ def test_the_command_says_what_it_does_and_saves_the_model(alone):
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 @pytest.mark.parametrize(
-    ("victim", "spread"), [(0, "ddp"), (1, "ddp"), (0, "fsdp"), (1, "fsdp")]
+    ("victim", "strategy"), [(0, "ddp"), (1, "ddp"), (0, "fsdp"), (1, "fsdp")]
 )
 def test_a_killed_worker_loses_only_the_steps_since_the_last_checkpoint(
-    tmp_path, text, alone, victim, spread
+    tmp_path, text, alone, victim, strategy
 ):
     folder = tmp_path / "kept"
     kept = [*OPTIONS, "--checkpoints", str(folder)]
-    process = start(text, *kept, "--spread", spread, processes=2)
+    process = start(text, *kept, "--strategy", strategy, processes=2)
     wait_for_a_checkpoint(folder, process)
     workers = children(process.pid)
     assert len(workers) == 2
     os.kill(workers[victim], signal.SIGKILL)
     output, errors = process.communicate(timeout=60)
     assert process.returncode != 0
-    assert f"2 processes ({spread})" in output
+    assert f"2 processes ({strategy})" in output
     last = checkpoint.latest(folder)
     assert 10 <= last.step < STEPS
     (clear,) = [line for line in errors.splitlines() if "checkpoint" in line]

@@ -54,17 +54,18 @@ def _no_mask_at_all(subject: Subject) -> str:
     return "; no mask acts: if none shall, declare causal=False"
 
 
-def later_tokens_slope(subject: Subject) -> Result:
-    """The slope of each row against each later token is 0."""
+def later_tokens_gradient(subject: Subject) -> Result:
+    """The gradient of each row by each later token is 0."""
     if reason := _no_future(subject):
         return skip(reason)
     worst = 0.0
-    for t, slopes in _slopes(subject):
-        largest = slopes[t + 1 :].max().item() if t + 1 < subject.T else 0.0
-        if not largest <= 1e-6 * max(slopes.max().item(), 1e-30):
-            return fails(f"row {t} moves with a later token, slope {number(largest)}")
+    for t, gradients in _gradients(subject):
+        largest = gradients[t + 1 :].max().item() if t + 1 < subject.T else 0.0
+        if not largest <= 1e-6 * max(gradients.max().item(), 1e-30):
+            moves = f"gradient {number(largest)}"
+            return fails(f"row {t} moves with a later token, {moves}")
         worst = max(worst, largest)
-    return passes(f"slopes by later tokens are {worst:.4f}")
+    return passes(f"gradients by later tokens are {worst:.4f}")
 
 
 def all_tokens_reached(subject: Subject) -> Result:
@@ -73,12 +74,12 @@ def all_tokens_reached(subject: Subject) -> Result:
     Each head must give each of these some weight, its own token among them.
     """
     may_see, missing, asked = subject.may_see(subject.T), [], 0
-    for t, slopes in _slopes(subject):
-        reached, allowed = slopes.cpu() != 0, may_see[t]
+    for t, gradients in _gradients(subject):
+        reached, allowed = gradients.cpu() != 0, may_see[t]
         asked += int(allowed.sum())
         missing += [(t, s) for s in (allowed & ~reached).nonzero().flatten().tolist()]
         beyond = reached & ~allowed
-        if subject.causal:  # what is ahead is the business of "future slopes"
+        if subject.causal:  # what is ahead is the business of "future gradients"
             beyond = beyond[: t + 1]
         if beyond.any():
             s = int(beyond.nonzero()[0])
@@ -86,7 +87,7 @@ def all_tokens_reached(subject: Subject) -> Result:
             return fails(f"row {t} reads token {s}, which is {where} the window")
     if missing:
         t, s = missing[-1] if subject.causal else missing[0]
-        count = f"{len(missing)} of {asked} slopes are 0"
+        count = f"{len(missing)} of {asked} gradients are 0"
         window = subject.declared.window is None and (s < t or not subject.causal)
         more = "; is there a window to declare?" if window else ""
         return fails(f"row {t} doesn't depend on token {s}: {count}{more}")
@@ -96,7 +97,7 @@ def all_tokens_reached(subject: Subject) -> Result:
         weights = inside.weights_in_order(allowed)
         for h, t, s in ((weights == 0) & allowed).nonzero().tolist():
             return fails(f"head {h} gives token {s} no weight in row {t}")
-    return passes(f"each row depends on all that it may see: {asked} slopes")
+    return passes(f"each row depends on all that it may see: {asked} gradients")
 
 
 def _no_future(subject: Subject) -> str:
@@ -105,8 +106,8 @@ def _no_future(subject: Subject) -> str:
     return "one token has no later one" if subject.T == 1 else ""
 
 
-def _slopes(subject: Subject) -> Iterator[tuple[int, Tensor]]:
-    """For some rows t, the largest slope (T,) of the context against each token."""
+def _gradients(subject: Subject) -> Iterator[tuple[int, Tensor]]:
+    """For some rows t, the largest gradient (T,) of the context by each token."""
     module, x = subject.copy(), subject.x().requires_grad_()
     context = context_of(module, x)
     if not context.requires_grad:
@@ -116,9 +117,11 @@ def _slopes(subject: Subject) -> Iterator[tuple[int, Tensor]]:
     for t in subject.places(0, subject.T - 1):
         # Texts don't share tokens, so that one pass serves the whole batch.
         along = (context[:, t] @ direction).sum()
-        (slopes,) = torch.autograd.grad(along, x, retain_graph=True, allow_unused=True)
-        slopes = torch.zeros_like(x) if slopes is None else slopes
-        yield t, slopes.abs().amax(dim=(0, 2))
+        (gradients,) = torch.autograd.grad(
+            along, x, retain_graph=True, allow_unused=True
+        )
+        gradients = torch.zeros_like(x) if gradients is None else gradients
+        yield t, gradients.abs().amax(dim=(0, 2))
 
 
 def all_features_read(subject: Subject) -> Result:
@@ -156,11 +159,11 @@ def _features_read(subject: Subject, seed: int) -> Iterator[tuple[str, Tensor]]:
             if weights.requires_grad
         ]
     for name, numbers in parts:
-        (slopes,) = torch.autograd.grad(
+        (gradients,) = torch.autograd.grad(
             numbers.sum(), x, retain_graph=True, allow_unused=True
         )
-        slopes = torch.zeros_like(x) if slopes is None else slopes
-        yield name, (slopes != 0).any(dim=0).any(dim=0)
+        gradients = torch.zeros_like(x) if gradients is None else gradients
+        yield name, (gradients != 0).any(dim=0).any(dim=0)
 
 
 def order_of_tokens(subject: Subject) -> Result:

@@ -12,7 +12,7 @@ NAMES = (
     "self_attention",
     "v1_from_v2",
     "scaled_weights",
-    "slope",
+    "derivative",
     "causal_mask",
     "sliding_window_mask",
     "padding_mask",
@@ -61,7 +61,7 @@ NAMES = (
     "kv_cache_step",
     "cache_bytes",
     "read_pages",
-    "waiting_share",
+    "bubble_share",
 )
 EXERCISES: dict[str, Exercise] = {
     name: importlib.import_module(f"{__name__}.{name}").EXERCISE for name in NAMES

@@ -36,13 +36,13 @@ def _two_sequences():
         "W_value": torch.tensor([[2.0], [1.0]]),
     }
     return [
-        Case("two askers, two answers, equally wide", by_hand),
-        case("one asker, three answers", 1, 1, 3, 2, 3, 2, 2),
+        Case("two queries, two keys, equally wide", by_hand),
+        case("one query, three keys", 1, 1, 3, 2, 3, 2, 2),
         case("one answer", 2, 3, 1, 3, 2, 4, 2),
-        case("more answers than askers, equally wide", 2, 2, 4, 3, 3, 2, 3),
-        case("more askers than answers, equally wide", 2, 4, 2, 3, 3, 4, 3),
+        case("more keys than queries, equally wide", 2, 2, 4, 3, 3, 2, 3),
+        case("more queries than keys, equally wide", 2, 4, 2, 3, 3, 4, 3),
         case("sizes that all differ", 2, 5, 7, 3, 6, 4, 1),
-        case("as many askers as answers", 2, 4, 4, 3, 2, 5, 3),
+        case("as many queries as keys", 2, 4, 4, 3, 2, 5, 3),
         case("inputs in the hundreds", 1, 3, 4, 2, 3, 4, 2, 100.0),
         case("inputs near zero", 1, 3, 4, 2, 3, 4, 2, 0.01),
     ]
@@ -147,7 +147,7 @@ EXERCISE = Exercise(
         Mistake(
             "softmax over the queries",
             _from(_roles, dim=-2),
-            "Each asker's row must sum to 1: softmax runs over the last axis, the S "
+            "Each query's row must sum to 1: softmax runs over the last axis, the S "
             "keys. Yours makes the columns sum to 1.",
         ),
         Mistake(
@@ -175,7 +175,7 @@ EXERCISE = Exercise(
                     torch.ones(x.shape[1], memory.shape[1]).tril().bool()
                 ),
             ),
-            "The memory is there as a whole before anyone asks: each asker may attend "
+            "The memory is there as a whole before anyone asks: each query may attend "
             "to all of it. Place t in x and place t in the memory have nothing to do "
             "with each other.",
         ),

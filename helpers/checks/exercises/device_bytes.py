@@ -237,7 +237,7 @@ WHAT_IS_GATHERED = (
 NAMES = ("parameters", "block_parameters", "devices", "sharded")
 
 
-def _trainings():
+def _training_runs():
     llama = (8_030_000_000, 218_112_000, 1024)
     sizes = {
         "one device": (40, 10, 1, False),
@@ -267,7 +267,7 @@ EXERCISE = Exercise(
     ),
     returns={"bytes": "a number"},
     reference=held,
-    cases=_trainings,
+    cases=_training_runs,
     run=call_for_any_number,
     mistakes=(*WHAT_A_PARAMETER_TAKES, *WHAT_IS_DIVIDED, *WHAT_IS_GATHERED),
 )

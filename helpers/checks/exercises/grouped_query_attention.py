@@ -104,8 +104,8 @@ def _zeros_hidden(scores, hidden):
 
 
 def _without_maximum(scores, hidden):
-    powers = scores.exp().masked_fill(hidden, 0.0)
-    return powers / powers.sum(dim=-1, keepdim=True)
+    exponentials = scores.exp().masked_fill(hidden, 0.0)
+    return exponentials / exponentials.sum(dim=-1, keepdim=True)
 
 
 def _one_triangle(queries, keys, values):

@@ -68,15 +68,15 @@ def _wrong_axis(context_a, log_a, context_b, log_b):
 
 
 _SHARE_OF_POWERS = (
-    "The shares are those of the sums of powers, not of their logarithms: a log may be "
-    "0 or negative."
+    "The shares are those of the sums of exponentials, not of their logarithms: a log "
+    "may be 0 or negative."
 )
 _SMALLER_COUNTS = (
     "The smaller half counts too, with its share; only far below the other is that "
     "nothing."
 )
 _BASE = (
-    "The logs are natural ones, to the base e: so take powers of e, with exp, and the "
+    "The logs are natural ones, to the base e: so take exponentials, with exp, and the "
     "natural log, and not exp2 and log2."
 )
 WHAT_COUNTS_HOW_MUCH = (
@@ -84,7 +84,7 @@ WHAT_COUNTS_HOW_MUCH = (
         "the mean of the two contexts",
         merged_with(share=_half),
         "A half with large scores must count more. How much each counts is its sum of "
-        "powers, e to the power of its log, as a share of both.",
+        "exponentials, which is e to the power of its log, as a share of both.",
     ),
     Mistake(
         "the sum of the two contexts",
@@ -143,8 +143,8 @@ WHICH_LOG = (
     Mistake(
         "the sum of the logs",
         merged_with(together=torch.add),
-        "The context is right. The sums of powers are added, not their logarithms: the "
-        "sum of two logs belongs to a product.",
+        "The context is right. The sums of exponentials are added, not their "
+        "logarithms: the sum of two logs belongs to a product.",
     ),
     Mistake(
         "the larger log",
@@ -156,14 +156,14 @@ WHICH_LOG = (
     Mistake(
         "the log of the mean of both sums",
         merged_with(together=lambda a, b: torch.logaddexp(a, b) - math.log(2)),
-        "The context is right. The log belongs to the sum of both sums of powers: a "
-        "mean is half of it, and its log too small by log 2.",
+        "The context is right. The log belongs to the sum of both sums of "
+        "exponentials: a mean is half of it, and its log too small by log 2.",
     ),
     Mistake(
         "a log that lacks the largest",
         merged_with(together=lambda a, b: torch.logaddexp(a, b) - torch.maximum(a, b)),
-        "The context is right. What was subtracted before the powers has to be added "
-        "to the logarithm of their sum again.",
+        "The context is right. What was subtracted before the exponentials has to be "
+        "added to the logarithm of their sum again.",
     ),
 )
 
@@ -229,25 +229,25 @@ def _softly_from_second(log_a, log_b):
 
 
 _CLAMPED = (
-    "A clamped log stands for another sum of powers, so that shares and log come out "
-    "wrong. Subtract the larger log of each query before you take powers, and nothing "
-    "overflows."
+    "A clamped log stands for another sum of exponentials, so that shares and log "
+    "come out wrong. Subtract the larger log of each query before you take "
+    "exponentials, and nothing overflows."
 )
 _FROM_ONE_HALF = (
-    "What is subtracted before the powers may be the smaller log. Where the other is "
-    "far larger, or this one is minus infinity, e to the power of the difference is "
-    "infinite. Subtract the larger of the two."
+    "What is subtracted before the exponentials may be the smaller log. Where the "
+    "other is far larger, or this one is minus infinity, e to the power of the "
+    "difference is infinite. Subtract the larger of the two."
 )
 
 WHAT_OVERFLOWS = (
     Mistake(
-        "powers that overflow",
+        "exponentials that overflow",
         merged_with(share=_share_of_powers, together=_log_of_powers),
         "e to the power of 1000 is more than float32 holds, and to that of -1000 it is "
         "0. Subtract the larger log of each query first.",
     ),
     Mistake(
-        "a log from powers that overflow",
+        "a log from exponentials that overflow",
         merged_with(together=_log_of_powers),
         "The context is right. In the log, e to the power of 1000 is more than float32 "
         "holds: take the larger log out of the sum, and add it afterwards.",
@@ -255,8 +255,8 @@ WHAT_OVERFLOWS = (
     Mistake(
         "one largest log for all queries",
         merged_with(share=_one_for_all, together=_log_one_for_all),
-        "Where another query has a far larger log, both of this one's powers become 0, "
-        "and 0 / 0 has no value. Each query needs its own largest.",
+        "Where another query has a far larger log, both of this one's exponentials "
+        "become 0, and 0 / 0 has no value. Each query needs its own largest.",
     ),
     *several(
         "logs that are clamped",
@@ -271,7 +271,8 @@ WHAT_OVERFLOWS = (
         "logs of minus infinity that are set to 0",
         _of_changed(lambda log: log.nan_to_num(neginf=0.0)),
         "e to the power of 0 is 1, so a half that has seen no key counts as one whose "
-        "sum is 1. Left as it is, minus infinity gives a power of 0, and a share of 0.",
+        "sum is 1. Left as it is, minus infinity gives an exponential of 0, and a "
+        "share of 0.",
     ),
     Mistake(
         "a half left out for all queries where one has seen none of its keys",
@@ -280,7 +281,7 @@ WHAT_OVERFLOWS = (
         "minus infinity gives a share of 0, and to its own query alone.",
     ),
     *several(
-        "powers relative to the same half for all queries",
+        "exponentials relative to the same half for all queries",
         [
             merged_with(share=_shares_from_first, together=_log_from_first),
             merged_with(share=_shares_from_second, together=_log_from_second),

@@ -40,10 +40,10 @@ def _padded_batches():
         Case("one memory with a row of filler", by_hand),
         case("one memory, all of it real", 2, 3, 2, 2, [3]),
         case("two memories, the second one shorter", 1, 2, 4, 1, [2, 1]),
-        case("as many memories as askers", 2, 3, 4, 2, [1, 3]),
+        case("as many keys as queries", 2, 3, 4, 2, [1, 3]),
         case("filler of zeros", 3, 4, 4, 3, [2, 4], filler=0.0),
         case("sizes that all differ", 5, 7, 4, 2, [4, 7, 1]),
-        case("as many askers as keys", 4, 4, 2, 3, [3, 1], filler=0.5),
+        case("as many queries as keys", 4, 4, 2, 3, [3, 1], filler=0.5),
         case("filler of 50 thousand", 2, 3, 3, 2, [2, 1, 3], filler=50_000.0),
         case("filler of a million millions", 2, 3, 3, 2, [2, 1], filler=1e12),
         case("scores in the thousands", 2, 4, 2, 2, [3, 2], filler=60.0, size=60.0),
@@ -121,7 +121,7 @@ EXERCISE = Exercise(
         Mistake(
             "a mask with its meaning inverted",
             _with_mask(lambda queries, keys, lengths: ~_real(keys, lengths)),
-            "The askers see the filler and nothing else. Where there is no filler, "
+            "The queries see the filler and nothing else. Where there is no filler, "
             "softmax has nothing left and gives NaN.",
         ),
         Mistake(

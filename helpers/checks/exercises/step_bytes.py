@@ -195,7 +195,7 @@ HOW_THEY_ARE_COUNTED = (
 NAMES = ("numbers", "bytes_each", "processes", "sharded")
 
 
-def _trainings():
+def _training_runs():
     sizes = {
         "two processes": (1000, 4, 2, False),
         "two processes, sharded": (1000, 4, 2, True),
@@ -224,7 +224,7 @@ EXERCISE = Exercise(
     ),
     returns={"bytes": "a number"},
     reference=sent,
-    cases=_trainings,
+    cases=_training_runs,
     run=call_for_any_number,
     mistakes=(*HOW_MANY_ROUNDS, *HOW_MUCH_A_ROUND, *HOW_THEY_ARE_COUNTED),
 )

@@ -118,8 +118,8 @@ EXERCISE = Exercise(
         Mistake(
             "a post-norm block",
             _post_norm,
-            "Here a norm stands before each layer and leaves the path as it is. "
-            "Yours norms the path itself, as Vaswani et al. did.",
+            "Here a norm stands before each layer and leaves the residual path as it "
+            "is. Yours norms the residual path itself, as Vaswani et al. did.",
         ),
         Mistake(
             "a block whose norms come after its layers",
@@ -130,7 +130,8 @@ EXERCISE = Exercise(
         Mistake(
             "a block whose MLP replaces its input",
             _without_second_path,
-            "The output of attention is added to the path, that of the MLP is not.",
+            "The output of attention is added to the residual path, that of the MLP "
+            "is not.",
         ),
         Mistake(
             "a block that puts the normed vectors on the path",

@@ -5,18 +5,18 @@ import statistics
 
 import pytest
 
-from experiments import ladder, sweeps
+from experiments import recipe_ablations, sweeps
 from helpers.recorded import results
 from helpers.recorded.spread import mean_and_interval
 from helpers.recorded.sweeps import at_best_rate
 from tests.book.test_notebooks import CHAPTERS
 from tools import notebooks
 
-RECORD = results.record("ladder")
+RECORD = results.record("recipe_ablations")
 GAINING = ("Muon", "bigram embedding", "rotary positions")
 
 
-def losses(side, characters=ladder.CHARACTERS, part="test"):
+def losses(side, characters=recipe_ablations.CHARACTERS, part="test"):
     runs = at_best_rate(RECORD["runs"], side=side, characters=characters)
     assert [run["seed"] for run in runs] == list(sweeps.SEEDS)
     return [run[part] for run in runs]
@@ -33,8 +33,8 @@ def gain(*which):
 
 
 WHOLE = gain("bottom", "top")
-ALONE = {rung: gain("bottom", f"alone: {rung}") for rung in ladder.RUNGS}
-BESIDE = {rung: gain(f"without: {rung}", "top") for rung in ladder.RUNGS}
+ALONE = {rung: gain("bottom", f"alone: {rung}") for rung in recipe_ablations.RUNGS}
+BESIDE = {rung: gain(f"without: {rung}", "top") for rung in recipe_ablations.RUNGS}
 
 
 def test_the_page_names_the_rungs_that_were_trained():
@@ -43,14 +43,14 @@ def test_the_page_names_the_rungs_that_were_trained():
     first = ast.parse(source).body[0]
     assert [target.id for target in first.targets] == ["RUNGS"]
     named = ast.literal_eval(first.value)
-    assert [*named] == [*ladder.RUNGS]
+    assert [*named] == [*recipe_ablations.RUNGS]
     for rung, options in named.items():
-        assert sorted(options) == sorted(ladder.RUNGS[rung])
-    assert (*GAINING, "two blocks") == ladder.FEW
+        assert sorted(options) == sorted(recipe_ablations.RUNGS[rung])
+    assert (*GAINING, "two blocks") == recipe_ablations.FEW
 
 
 def test_the_record_lacks_nothing():
-    assert ladder.wanted(RECORD) == []
+    assert recipe_ablations.wanted(RECORD) == []
 
 
 def test_muon_gains_as_much_alone_as_the_whole_ladder():
@@ -68,10 +68,14 @@ def test_two_rates_gain_more_than_a_third_of_what_muons_rung_does():
             for run in RECORD["runs"]
             if run["side"] == f"AdamW: {share}" and run["seed"] == 0
         )
-        for share in ladder.SHARES
+        for share in recipe_ablations.SHARES
     ]
     assert lowest == sorted(lowest, reverse=True)
-    assert ladder.best_share(RECORD["runs"]) == ladder.SHARES[-1] == "1/16"
+    assert (
+        recipe_ablations.best_share(RECORD["runs"])
+        == recipe_ablations.SHARES[-1]
+        == "1/16"
+    )
     assert lowest[-2] - lowest[-1] < 0.015
     found = gain("bottom", "AdamW: 1/16")
     assert found.low > 0.05
@@ -81,7 +85,7 @@ def test_two_rates_gain_more_than_a_third_of_what_muons_rung_does():
     (rate,) = {
         run["rate"]
         for run in at_best_rate(
-            RECORD["runs"], side="AdamW: 1/16", characters=ladder.CHARACTERS
+            RECORD["runs"], side="AdamW: 1/16", characters=recipe_ablations.CHARACTERS
         )
     }
     assert rate == 0.032 == 16 * 0.002
@@ -116,8 +120,8 @@ def test_three_rungs_gain_beside_all_others_and_one_does_harm():
 
 def test_on_the_other_half_three_more_gain_a_little():
     found = {
-        rung: gain(f"without: {rung}", "top", ladder.CHARACTERS, "validation")
-        for rung in ladder.RUNGS
+        rung: gain(f"without: {rung}", "top", recipe_ablations.CHARACTERS, "validation")
+        for rung in recipe_ablations.RUNGS
     }
     more = {rung for rung, one in found.items() if one.low > 0} - set(GAINING)
     assert more == {
@@ -130,11 +134,13 @@ def test_four_rungs_gain_what_all_eleven_do_and_a_little_less_in_the_end():
     others = gain("few", "top")
     assert others.low < 0 < others.high
     assert round(others.mean, 3) == 0.003
-    others = gain("few", "top", ladder.ALL)
+    others = gain("few", "top", recipe_ablations.ALL)
     assert others.low > 0.005
     assert round(others.mean, 3) == 0.021
     pairs = zip(
-        differences("few", "top", ladder.ALL), differences("few", "top"), strict=True
+        differences("few", "top", recipe_ablations.ALL),
+        differences("few", "top"),
+        strict=True,
     )
     assert mean_and_interval([long - short for long, short in pairs]).low > 0
 
@@ -143,15 +149,17 @@ def test_muon_alone_ends_as_low_as_the_four_in_over_twice_the_time():
     assert abs(gain("few", "alone: Muon").mean) < 0.01
     taken = {}
     for side in ("few", "alone: Muon"):
-        runs = at_best_rate(RECORD["runs"], side=side, characters=ladder.CHARACTERS)
+        runs = at_best_rate(
+            RECORD["runs"], side=side, characters=recipe_ablations.CHARACTERS
+        )
         taken[side] = statistics.median(run["processor"] for run in runs)
     assert taken["alone: Muon"] > 2 * taken["few"]
 
 
 def test_the_first_half_of_the_held_out_text_is_easier():
     for side in ("few", "top"):
-        first = statistics.fmean(losses(side, ladder.ALL, "validation"))
-        assert first < statistics.fmean(losses(side, ladder.ALL)) - 0.1
+        first = statistics.fmean(losses(side, recipe_ablations.ALL, "validation"))
+        assert first < statistics.fmean(losses(side, recipe_ablations.ALL)) - 0.1
 
 
 def test_four_rungs_take_about_as_long_as_all_eleven():
@@ -159,7 +167,7 @@ def test_four_rungs_take_about_as_long_as_all_eleven():
         side: statistics.median(
             run["processor"]
             for run in at_best_rate(
-                RECORD["runs"], side=side, characters=ladder.CHARACTERS
+                RECORD["runs"], side=side, characters=recipe_ablations.CHARACTERS
             )
         )
         for side in ("bottom", "few", "top")

@@ -2,21 +2,21 @@
 
 import itertools
 
-from experiments import parts, short_contexts, sweeps
+from experiments import block_ablations, short_contexts, sweeps
 from helpers.recorded import results
 from helpers.recorded.spread import mean_and_interval
 from helpers.recorded.sweeps import at_best_rate
 from helpers.text.little_world import whole_world
 from helpers.text.probes import AGREEMENT, KINDS
 
-RECORD = results.record("parts")
+RECORD = results.record("block_ablations")
 SHORT = results.record("short_contexts")
-ADDED = list(parts.ADDED)
+ADDED = list(block_ablations.ADDED)
 BARE, PATH, NORMS, BLOCK, WHOLE = ADDED
 FLOOR = whole_world().floor
 
 
-def of_seeds(rung, steps=parts.STEPS):
+def of_seeds(rung, steps=block_ablations.STEPS):
     """A run of each seed at the rung's own rate."""
     runs = at_best_rate(RECORD["runs"], rung=rung, steps=steps)
     assert [run["seed"] for run in runs] == list(sweeps.SEEDS)
@@ -37,11 +37,13 @@ def shares(rung, kind):
 
 def as_long(rung):
     """The losses of each seed after the time of two blocks."""
-    return [run["test"] for run in of_seeds(rung, parts.equal_steps(RECORD, rung))]
+    return [
+        run["test"] for run in of_seeds(rung, block_ablations.equal_steps(RECORD, rung))
+    ]
 
 
 def test_the_records_lack_nothing():
-    assert parts.wanted(RECORD) == []
+    assert block_ablations.wanted(RECORD) == []
     assert short_contexts.wanted(SHORT) == []
     assert min(RECORD["asked"].values()) >= 300
 
@@ -54,7 +56,7 @@ def test_a_foreign_rate_makes_the_path_look_ten_times_as_good():
     losses = {
         (run["rung"], run["rate"]): run["test"]
         for run in RECORD["runs"]
-        if run["seed"] == 0 and run["steps"] == parts.STEPS and "test" in run
+        if run["seed"] == 0 and run["steps"] == block_ablations.STEPS and "test" in run
     }
     gains = [losses[BARE, rate] - losses[PATH, rate] for rate in (0.004, 0.016)]
     assert gains[0] > 0.25
@@ -64,7 +66,7 @@ def test_a_foreign_rate_makes_the_path_look_ten_times_as_good():
         for rung in (BARE, PATH)
     )
     assert 0.025 < ours - theirs < 0.035
-    rates = parts.SWEEP
+    rates = block_ablations.SWEEP
     assert sum(losses[PATH, rate] < 0.52 for rate in rates) == 3
     assert all(losses[NORMS, rate] < 0.52 for rate in rates)
 
@@ -116,7 +118,7 @@ def test_the_second_layer_is_worth_more_than_as_many_parameters():
 
 
 def test_two_blocks_miss_the_path_most_and_norms_least():
-    cost = {rung: above(rung, WHOLE) for rung in parts.LEFT_OUT}
+    cost = {rung: above(rung, WHOLE) for rung in block_ablations.LEFT_OUT}
     path, norms, mlps = cost.values()
     assert path.low > mlps.high > mlps.low > 0
     assert norms.mean < mlps.mean
@@ -131,7 +133,7 @@ def test_without_norms_two_blocks_need_the_right_rate():
     losses = {
         (run["rung"], run["rate"]): run["test"]
         for run in RECORD["runs"]
-        if run["seed"] == 0 and run["steps"] == parts.STEPS and "test" in run
+        if run["seed"] == 0 and run["steps"] == block_ablations.STEPS and "test" in run
     }
     without = [losses["without normalisation", 0.001 * 2**i] for i in range(6)]
     assert sorted(without)[1] > 0.32
@@ -151,7 +153,7 @@ def test_blocks_stay_ahead_when_all_train_as_long():
 def test_when_all_train_as_long_two_blocks_are_still_missed_and_mlps_least():
     whole = [run["test"] for run in of_seeds(WHOLE)]
     lost = {}
-    for rung in (*parts.LEFT_OUT, "one wide block"):
+    for rung in (*block_ablations.LEFT_OUT, "one wide block"):
         pairs = zip(as_long(rung), whole, strict=True)
         lost[rung] = [one - other for one, other in pairs]
     path, norms, mlps, wide = map(mean_and_interval, lost.values())

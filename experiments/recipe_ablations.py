@@ -181,4 +181,4 @@ def best_share(runs: Sequence[many.Run]) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(many.main("ladder", wanted, train_one))
+    sys.exit(many.main("recipe_ablations", wanted, train_one))

@@ -5,7 +5,7 @@ import itertools
 
 import pytest
 
-from experiments import ladder
+from experiments import recipe_ablations
 from helpers.text import corpus
 from helpers.text.batches import Windows
 from helpers.text.tokenizer import CharTokenizer
@@ -18,42 +18,52 @@ def options(name):
 
 
 def test_every_difference_between_the_recipes_is_on_one_rung():
-    low, high = options(ladder.BOTTOM), options(ladder.TOP)
+    low, high = options(recipe_ablations.BOTTOM), options(recipe_ablations.TOP)
     differing = {name for name in low if low[name] != high[name]}
-    rungs = list(itertools.chain(*ladder.RUNGS.values()))
+    rungs = list(itertools.chain(*recipe_ablations.RUNGS.values()))
     assert len(rungs) == len(set(rungs))
-    assert differing - set(ladder.BESIDE) == set(rungs)
+    assert differing - set(recipe_ablations.BESIDE) == set(rungs)
 
 
-@pytest.mark.parametrize("rung", ladder.RUNGS)
+@pytest.mark.parametrize("rung", recipe_ablations.RUNGS)
 def test_a_rung_alone_or_left_out_is_one_difference(rung):
-    low, high = ladder.settings_of("bottom"), ladder.settings_of("top")
+    low, high = (
+        recipe_ablations.settings_of("bottom"),
+        recipe_ablations.settings_of("top"),
+    )
     for side, base, other in (("alone", low, high), ("without", high, low)):
-        found = ladder.settings_of(f"{side}: {rung}")
+        found = recipe_ablations.settings_of(f"{side}: {rung}")
         changed = {name for name in found if found[name] != base[name]}
-        assert changed == set(ladder.RUNGS[rung])
+        assert changed == set(recipe_ablations.RUNGS[rung])
         assert all(found[name] == other[name] for name in changed)
 
 
 def test_a_few_rungs_together_are_their_differences():
-    low, high = ladder.settings_of("bottom"), ladder.settings_of("top")
-    few = ladder.settings_of("few")
-    of_few = set(itertools.chain(*(ladder.RUNGS[rung] for rung in ladder.FEW)))
+    low, high = (
+        recipe_ablations.settings_of("bottom"),
+        recipe_ablations.settings_of("top"),
+    )
+    few = recipe_ablations.settings_of("few")
+    of_few = set(
+        itertools.chain(
+            *(recipe_ablations.RUNGS[rung] for rung in recipe_ablations.FEW)
+        )
+    )
     assert {name for name in few if few[name] != low[name]} == of_few
     assert all(few[name] == high[name] for name in of_few)
 
 
 def test_a_side_reads_as_many_characters_as_any_other(monkeypatch):
     world = corpus.load("little-world", train_stories=40, held_out_stories=30)
-    monkeypatch.setattr(ladder.corpus, "load", lambda name: world)
+    monkeypatch.setattr(recipe_ablations.corpus, "load", lambda name: world)
     small = {"d_model": 12, "num_heads": 1, "num_layers": 1}
     for side, steps in (("bottom", 16), ("top", 6), ("without: Muon", 6)):
         settings = {"side": side, "rate": 0.004, "seed": 1, "characters": 12_288}
-        run = ladder.train_one(settings, **small)
+        run = recipe_ablations.train_one(settings, **small)
         assert run["steps"] == steps
         assert 2 < run["validation"] < 5
         assert 2 < run["test"] < 5
-        again = ladder.train_one(settings, **small)
+        again = recipe_ablations.train_one(settings, **small)
         assert again["test"] == pytest.approx(run["test"], abs=1e-3)
 
 
@@ -73,9 +83,9 @@ def test_a_side_trains_at_its_rate_and_is_judged_on_halves_of_the_held_out_text(
         seen["judged"].append(held_out.fingerprint)
         return float(len(seen["judged"]))
 
-    monkeypatch.setattr(ladder.corpus, "load", lambda name: world)
-    monkeypatch.setattr(ladder, "train", train)
-    monkeypatch.setattr(ladder, "evaluate", evaluate)
+    monkeypatch.setattr(recipe_ablations.corpus, "load", lambda name: world)
+    monkeypatch.setattr(recipe_ablations, "train", train)
+    monkeypatch.setattr(recipe_ablations, "evaluate", evaluate)
     # Steps, those that warm up, and those with short windows.
     counts = {
         "bottom": (1333, 100, 0),
@@ -87,7 +97,7 @@ def test_a_side_trains_at_its_rate_and_is_judged_on_halves_of_the_held_out_text(
     for side, (steps, warm_up, short) in counts.items():
         seen["judged"].clear()
         settings = {"side": side, "rate": 0.003, "seed": 4, "characters": 1_024_000}
-        run = ladder.train_one(settings)
+        run = recipe_ablations.train_one(settings)
         config = seen["config"]
         length = seen["model"].context_length
         parts = [Windows(part, length).fingerprint for part in halves]
@@ -103,7 +113,7 @@ def test_a_side_trains_at_its_rate_and_is_judged_on_halves_of_the_held_out_text(
         # A tenth of the rate, as nanoGPT's, where no line goes down to zero.
         last = 0.0 if side in ("top", "without: 256 characters") else 0.0003
         assert config.final_learning_rate == pytest.approx(last)
-        for name, value in ladder.settings_of(side).items():
+        for name, value in recipe_ablations.settings_of(side).items():
             if name in vars(seen["model"]):
                 assert getattr(seen["model"], name) == value
 
@@ -114,14 +124,16 @@ def test_adamw_with_two_rates_differs_from_the_bottom_in_them_alone(
 ):
     world = corpus.load("little-world", train_stories=40, held_out_stories=30)
     configs = []
-    monkeypatch.setattr(ladder.corpus, "load", lambda name: world)
+    monkeypatch.setattr(recipe_ablations.corpus, "load", lambda name: world)
     monkeypatch.setattr(
-        ladder, "train", lambda model, data, config, **_: configs.append(config)
+        recipe_ablations,
+        "train",
+        lambda model, data, config, **_: configs.append(config),
     )
-    monkeypatch.setattr(ladder, "evaluate", lambda *_: 1.0)
+    monkeypatch.setattr(recipe_ablations, "evaluate", lambda *_: 1.0)
     for side in (f"AdamW: {share}", "bottom"):
         settings = {"side": side, "rate": 0.004, "seed": 1, "characters": 1_536_000}
-        assert ladder.train_one(settings)["steps"] == 2_000
+        assert recipe_ablations.train_one(settings)["steps"] == 2_000
     two_rates, bottom = configs
     assert two_rates.hidden_learning_rate == hidden
     assert two_rates == dataclasses.replace(
@@ -131,7 +143,7 @@ def test_adamw_with_two_rates_differs_from_the_bottom_in_them_alone(
 
 def test_a_side_at_far_too_high_a_rate_has_no_loss(monkeypatch):
     world = corpus.load("little-world", train_stories=40, held_out_stories=30)
-    monkeypatch.setattr(ladder.corpus, "load", lambda name: world)
+    monkeypatch.setattr(recipe_ablations.corpus, "load", lambda name: world)
     settings = {"side": "bottom", "rate": 1e12, "seed": 1, "characters": 12_288}
     small = {"d_model": 12, "num_heads": 1, "num_layers": 1, "gradient_clip": None}
-    assert ladder.train_one(settings, **small) == {"validation": None}
+    assert recipe_ablations.train_one(settings, **small) == {"validation": None}

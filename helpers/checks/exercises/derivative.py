@@ -1,4 +1,4 @@
-"""Exercise of chapter 3: the slope of a loss over a difference of two scores."""
+"""Exercise of chapter 3: the derivative of a loss by a difference of two scores."""
 
 import math
 
@@ -30,17 +30,17 @@ def _steps(difference, D):
     return weight, -2 * (1 - weight), weight * (1 - weight), 1 / math.sqrt(D)
 
 
-def _slope(difference, D):
+def _derivative(difference, D):
     _, loss_by_weight, weight_by_lead, lead_by_difference = _steps(difference, D)
     return loss_by_weight * weight_by_lead * lead_by_difference
 
 
 def _without_division(difference, D):
-    return _slope(difference, 1)
+    return _derivative(difference, 1)
 
 
 def _by_the_lead(difference, D):
-    return _slope(difference, D) * math.sqrt(D)
+    return _derivative(difference, D) * math.sqrt(D)
 
 
 def _without_the_weight(difference, D):
@@ -62,7 +62,7 @@ def _by_undivided(difference, D):
 
 
 def _of_the_mean(difference, D):
-    return _slope(difference, D) / difference.numel()
+    return _derivative(difference, D) / difference.numel()
 
 
 def _overflowing(difference, D):
@@ -72,26 +72,26 @@ def _overflowing(difference, D):
 
 
 EXERCISE = Exercise(
-    name="slope",
-    stub="my_slope(difference, D)",
+    name="derivative",
+    stub="my_derivative(difference, D)",
     asks=(
         "a function of differences of two scores (...) and a width D that returns the "
         "derivative of (1 - weight)² with respect to each difference, where weight is "
         "softmax's for the first of two scores that differ by difference / √D."
     ),
-    returns={"slope": "(...)"},
-    reference=_slope,
+    returns={"derivative": "(...)"},
+    reference=_derivative,
     cases=_differences,
     mistakes=(
         Mistake(
             "a difference cut off before it is used",
-            lambda difference, D: _slope(difference.clamp(-10, 10), D),
-            "Beyond the limits the slope is that of another difference. Nothing needs "
-            "cutting: torch.sigmoid doesn't overflow.",
+            lambda difference, D: _derivative(difference.clamp(-10, 10), D),
+            "Beyond the limits the derivative is that of another difference. Nothing "
+            "needs cutting: torch.sigmoid doesn't overflow.",
         ),
         Mistake(
-            "a slope without the 2, and divided by D",
-            lambda difference, D: _slope(difference * D**-0.5, D) * D**-0.5 / 2,
+            "a derivative without the 2, and divided by D",
+            lambda difference, D: _derivative(difference * D**-0.5, D) * D**-0.5 / 2,
             "The derivative of a square has the factor 2; and the difference is "
             "divided by the square root of D, forwards and backwards.",
         ),
@@ -103,7 +103,7 @@ EXERCISE = Exercise(
         ),
         Mistake(
             "the right size with the other sign",
-            lambda difference, D: -_slope(difference, D),
+            lambda difference, D: -_derivative(difference, D),
             "When the difference grows, the weight of the right word grows and the "
             "loss falls. So the derivative is negative.",
         ),
@@ -116,9 +116,9 @@ EXERCISE = Exercise(
         Mistake(
             "weight where 1 - weight belongs",
             _of_the_other_word,
-            "The loss's slope is -2 (1 - weight), with the weight of the word that the "
-            "difference speaks for, sigmoid(difference / √D). Yours is what -2 weight "
-            "gives; so does the other word's weight, taken everywhere.",
+            "The loss's derivative is -2 (1 - weight), with the weight of the word "
+            "that the difference speaks for, sigmoid(difference / √D). Yours is what "
+            "-2 weight gives; so does the other word's weight, taken everywhere.",
         ),
         Mistake(
             "a weight from the undivided difference",
@@ -127,7 +127,7 @@ EXERCISE = Exercise(
             "softmax's for the difference divided by √D.",
         ),
         Mistake(
-            "the slope of the mean of all losses",
+            "the derivative of the mean of all losses",
             _of_the_mean,
             "Each difference has a loss of its own: nothing is to be divided by how "
             "many there are.",

@@ -16,7 +16,7 @@ SLOPE = 0.5  # of the steepest of eight heads
 SCHEMES = ("rotary", "none", "ALiBi")
 
 
-def clocks(
+def rotary_clocks(
     query: Tensor,
     key: Tensor,
     *,
@@ -65,7 +65,7 @@ def clocks(
     named = [str(name) for name in names]
     pairs = range(len(speeds))
     return View(
-        "clocks",
+        "rotary_clocks",
         "Two words as the hands of clocks",
         {
             "vectors": vectors,

@@ -5,38 +5,38 @@ import math
 import torch
 
 
-def slope_in_steps(difference, D):
+def derivative_in_steps(difference, D):
     weight = torch.sigmoid(difference / math.sqrt(D))
     by_weight = -2 * (1 - weight)
     by_lead = weight * (1 - weight)
     return by_weight * by_lead / math.sqrt(D)
 
 
-def slope_in_one_line(difference, D):
+def derivative_in_one_line(difference, D):
     w = (difference * D**-0.5).sigmoid()
     return -2 * w * (1 - w) ** 2 * D**-0.5
 
 
-def slope_by_softmax(difference, D):
+def derivative_by_softmax(difference, D):
     scores = torch.stack([difference, torch.zeros_like(difference)], dim=-1)
     right, wrong = (scores / D**0.5).softmax(dim=-1).unbind(dim=-1)
     return -2 * wrong * right * wrong / D**0.5
 
 
-def slope_by_autograd(difference, D):
+def derivative_by_autograd(difference, D):
     leaf = difference.clone().requires_grad_()
     with torch.enable_grad():
         loss = (1 - torch.sigmoid(leaf / math.sqrt(D))) ** 2
-        (slope,) = torch.autograd.grad(loss.sum(), leaf)
-    return slope
+        (derivative,) = torch.autograd.grad(loss.sum(), leaf)
+    return derivative
 
 
-def slope_from_the_wrong_word(difference, D):
+def derivative_from_the_wrong_word(difference, D):
     plays = torch.sigmoid(-difference / math.sqrt(D))
     return -2 * plays * plays * (1 - plays) / math.sqrt(D)
 
 
-def slope_in_double(difference, D):
+def derivative_in_double(difference, D):
     x = difference.double() / math.sqrt(D)
     w = 1 / (1 + (-x.clamp(-700, 700)).exp())
     return (2 * (w - 1) * w * (1 - w) / math.sqrt(D)).float()
@@ -70,12 +70,12 @@ def takes_the_logarithm(difference, D):
 
 
 RIGHT = [
-    slope_in_steps,
-    slope_in_one_line,
-    slope_by_softmax,
-    slope_by_autograd,
-    slope_from_the_wrong_word,
-    slope_in_double,
+    derivative_in_steps,
+    derivative_in_one_line,
+    derivative_by_softmax,
+    derivative_by_autograd,
+    derivative_from_the_wrong_word,
+    derivative_in_double,
 ]
 WRONG = [
     (stops_at_the_lead, "the derivative with respect to the lead"),

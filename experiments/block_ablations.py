@@ -165,16 +165,16 @@ def questions() -> dict[str, int]:
 
 def main() -> int:
     """Train what the record lacks, and measure how long a step takes before the end."""
-    path = results.FOLDER / "parts.json"
+    path = results.FOLDER / "block_ablations.json"
     record = many.read(path)
     if "asked" not in record:
         head = {"torch": torch.__version__, "asked": questions()}
         many.write(path, head | record)
-    many.main("parts", wanted, train_one)
+    many.main("block_ablations", wanted, train_one)
     record = many.read(path)
     if "milliseconds" not in record:  # measured while nothing else runs
         many.write(path, {"milliseconds": milliseconds()} | record)
-        many.main("parts", wanted, train_one)
+        many.main("block_ablations", wanted, train_one)
     return 0
 
 

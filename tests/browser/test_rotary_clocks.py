@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from helpers.models.positions import alibi_slopes, rotary_angles, rotate
-from helpers.views import clocks
+from helpers.views import rotary_clocks
 
 QUERY, KEY = torch.tensor([1.0, 0.5, 0.8, -0.6]), torch.tensor([0.6, 0.9, 1.0, 0.2])
 START = {"names": ("step", "journey"), "places": (5, 1)}
@@ -31,7 +31,7 @@ def require(shown, expected, score):
 
 
 def test_the_score_follows_the_distance_alone(show_views):
-    shown = show_views(clocks(QUERY, KEY, **START))
+    shown = show_views(rotary_clocks(QUERY, KEY, **START))
     at_first = products(5, 1)
     require(shown, at_first, sum(at_first) / 2)
     assert (
@@ -62,7 +62,7 @@ def test_the_score_follows_the_distance_alone(show_views):
 
 
 def test_both_words_stay_in_the_text(show_views):
-    shown = show_views(clocks(QUERY, KEY, **START))
+    shown = show_views(rotary_clocks(QUERY, KEY, **START))
     shown.press("back", "Enter", 4)
     assert "stands 4 before" in shown.value("distance")
     shown.press("queries", "Home")
@@ -76,7 +76,7 @@ def test_both_words_stay_in_the_text(show_views):
 
 
 def test_the_table_holds_the_scores_of_all_three():
-    html = clocks(QUERY, KEY, **START)._repr_html_()
+    html = rotary_clocks(QUERY, KEY, **START)._repr_html_()
     plain = (QUERY @ KEY).item() / math.sqrt(4)
     for score in (sum(products(5, 1)) / 2, plain, plain - 0.5 * 4):
         assert f"<td>{score:.2f}</td>" in html
@@ -99,4 +99,4 @@ def test_the_table_holds_the_scores_of_all_three():
 def test_bad_input_is_named(change, message):
     arguments = {"query": QUERY, "key": KEY, **START}
     with pytest.raises(ValueError, match=message):
-        clocks(**arguments | change)
+        rotary_clocks(**arguments | change)
