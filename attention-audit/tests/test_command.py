@@ -172,7 +172,7 @@ def test_advice_is_given_in_the_command_s_options(project, capsys):
     assert command.main([*bare, "--no-causal", "--positions", "rotary"]) == 1
     said = " ".join(capsys.readouterr().out.split())
     assert "order not applicable --positions rotary " in said
-    assert "future gradients not applicable --no-causal " in said
+    assert "future grads not applicable --no-causal " in said
 
 
 @pytest.mark.parametrize(

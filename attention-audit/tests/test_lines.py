@@ -96,7 +96,7 @@ def test_a_good_layer_passes_every_line(name, capsys):
     assert set(options_off) <= {
         *("dropout", "dropped weights"),
         *("distances", "padding", "cache", "compiled"),
-        *(["future changed", "future gradients", "hidden weights"] if options else []),
+        *(["future changed", "future grads", "hidden weights"] if options else []),
         *(["weights shown"] if name == "PyTorch, no mask" else []),
     }
 
@@ -370,7 +370,7 @@ FAILING = [
     (OtherWhenShort, {"shorter texts"}),
     (NeverOne, {"one token"}),
     (LooksAhead, {"future changed", "shorter texts", "one token", "large inputs"}),
-    (LeaksInTraining, {"future gradients"}),
+    (LeaksInTraining, {"future grads"}),
     (ZeroScoresAreOpen, {"future changed"}),
     (OpenInTraining, {"future changed", "dropped weights"}),
     (KeepsTheFirstMask, {"shorter texts"}),

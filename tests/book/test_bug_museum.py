@@ -388,7 +388,7 @@ class WithoutCache(nn.Module):
 
 CLASS = re.compile(r"^class (\w+)\((?:Layer|nn\.Module)\):", re.M)
 ONE_HEAD, TWO_HEADS = (4, 4, 6), (4, 4, 6, 2)
-LEAKS = {"future changed", "future gradients", "shorter texts", "one token"}
+LEAKS = {"future changed", "future grads", "shorter texts", "one token"}
 LEAKS |= {"hidden weights", "large inputs"}
 # For each class with a mistake its exhibit, the cure's class, their arguments, what
 # calls them as the audit does, whether they know positions, and their window; then the
@@ -396,7 +396,7 @@ LEAKS |= {"hidden weights", "large inputs"}
 LAYERS = {
     "ColumnSoftmax": (
         ("softmax-axis", "Layer", ONE_HEAD),
-        {"future changed", "future gradients", "row sums"},
+        {"future changed", "future grads", "row sums"},
         LEAKS | {"order", "scale"},
     ),
     "ViewedHeads": (
@@ -406,7 +406,7 @@ LAYERS = {
     ),
     "MergedHeads": (
         ("merged-without-transpose", "Layer", TWO_HEADS),
-        {"future changed", "future gradients", "tokens reached"},
+        {"future changed", "future grads", "tokens reached"},
         LEAKS | {"order"},
     ),
     "SlicedHeads": (
@@ -417,12 +417,12 @@ LAYERS = {
     "ScaledByModel": (("scale-of-model", "Layer", TWO_HEADS), {"scale"}, set()),
     "UnkeptMask": (
         ("masked-fill-dropped", "Layer", ONE_HEAD),
-        {"future changed", "future gradients"},
+        {"future changed", "future grads"},
         LEAKS,
     ),
     "AddedMask": (
         ("added-mask", "BooleanMask", ONE_HEAD),
-        {"future changed", "future gradients"},
+        {"future changed", "future grads"},
         LEAKS,
     ),
     "UnmaskedMaps": (
@@ -443,12 +443,12 @@ LAYERS = {
     "MaskInNoBuffer": (("mask-on-cpu", "Layer", ONE_HEAD), {"devices"}, set()),
     "InvertedMask": (
         ("inverted-mask", "Layer", ONE_HEAD),
-        {"future changed", "future gradients"},
+        {"future changed", "future grads"},
         LEAKS | {"tokens reached", "row sums"},
     ),
     "CachedLayer": (
         ("cache-mask", "Layer", ONE_HEAD, InPieces),
-        {"future changed", "future gradients"},
+        {"future changed", "future grads"},
         LEAKS,
     ),
     "CausalFlag": (

@@ -37,7 +37,7 @@ LINES: dict[str, Callable[[Subject], Result]] = {
     "one token": handling.one_token,
     "empty batch": handling.empty_batch,
     "future changed": reading.later_tokens_changed,
-    "future gradients": reading.later_tokens_gradient,
+    "future grads": reading.later_tokens_gradient,
     "tokens reached": reading.all_tokens_reached,
     "features read": reading.all_features_read,
     "batch": reading.texts_apart,

@@ -79,7 +79,7 @@ def all_tokens_reached(subject: Subject) -> Result:
         asked += int(allowed.sum())
         missing += [(t, s) for s in (allowed & ~reached).nonzero().flatten().tolist()]
         beyond = reached & ~allowed
-        if subject.causal:  # what is ahead is the business of "future gradients"
+        if subject.causal:  # what is ahead is the business of "future grads"
             beyond = beyond[: t + 1]
         if beyond.any():
             s = int(beyond.nonzero()[0])
