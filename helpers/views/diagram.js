@@ -6,28 +6,6 @@ const [CELL, BETWEEN_HEADS] = [16, 12]; // as the picture was drawn
 const MOST_TERMS = 6;
 const HINT =
   "“Next” goes through the steps. Each cell tells you its number, and where it comes from.";
-const DIAGRAM_STYLE = `
-.aos-view .later { visibility: hidden; }
-.aos-view .past :is(.cells, .line, .tip, .pill) { opacity: 0.4; }
-.aos-view .aos-diagram .now .cells { opacity: 1; }
-.aos-view .mark { fill: none; stroke: currentColor; stroke-width: 2; pointer-events: none; }
-.aos-view .mark.from { stroke-dasharray: 4 2; }
-.aos-view .cursor:focus-visible { outline: none; }
-.aos-view .panel {
-  position: sticky; bottom: 0; border-top: 1px solid var(--line); padding: 0.25rem 0 0.4rem;
-}
-.aos-view .panel .controls { gap: 0.5rem; align-items: center; }
-.aos-view .panel .note { min-height: 1.45em; }
-.aos-view .words table:first-of-type td:nth-child(5) {
-  min-width: 14rem; white-space: pre-wrap; text-align: start;
-}
-@media print {
-  .aos-view .later { visibility: visible; }
-  .aos-view .past :is(.cells, .line, .tip, .pill) { opacity: 1; }
-  .aos-view .panel, .aos-view .marks { display: none; }
-  .aos-view :is(.diagram-frame, .words) .scroll { overflow: visible; mask-image: none; }
-}
-`;
 
 /** A computation that grows step by step; each cell says what it was computed from. */
 export function render({ state, el }) {
@@ -95,7 +73,7 @@ export function render({ state, el }) {
   svg.append(asked.marks, asked.element);
   asked.listen(svg);
   figure.querySelector(".frame").replaceWith(scroll("The picture", svg));
-  el.append(h("style", {}, DIAGRAM_STYLE), h("div", { class: "diagram-frame" }, figure), panel);
+  el.append(h("div", { class: "diagram-frame" }, figure), panel);
   const words = view.querySelector("details");
   words.classList.add("words");
   words.append(scroll("The tables", ...words.querySelectorAll("table")));

@@ -1,6 +1,6 @@
 import { button, menu, slider } from "./shared/controls.js";
 import { randomFrom } from "./shared/mathematics.js";
-import { COLOURS, h, mixed, scroll } from "./shared/page.js";
+import { COLOURS, h, mixed, scroll, table } from "./shared/page.js";
 import { fixed, isolated } from "./shared/words.js";
 
 /** Masks drawn one after another, what each leaves of the weights, and the mean of it all. */
@@ -127,30 +127,15 @@ function trained({ weights, names }, { keep }, p) {
   return `${dropped} of ${places.length} weights are dropped, ${kept}.${nothing}`;
 }
 
-const NARROW = "padding: 0.1rem 0.3rem";
-
 /** A matrix of numbers with the words at its sides; `content` makes a cell. */
 function grid(caption, names, weights, content) {
-  const head = (scope) => (name) => h("th", { scope, style: NARROW }, name);
   return scroll(
     caption,
-    h(
-      "table",
-      { style: "font-size: 0.8rem" },
-      h("caption", {}, caption),
-      h("thead", {}, h("tr", {}, h("td", {}), names.map(head("col")))),
-      h(
-        "tbody",
-        {},
-        weights.map((row, i) =>
-          h(
-            "tr",
-            {},
-            head("row")(names[i]),
-            row.map((weight, j) => content(weight, i, j)),
-          ),
-        ),
-      ),
+    table(
+      caption,
+      [null, ...names],
+      weights.map((row, i) => [names[i], ...row.map((weight, j) => content(weight, i, j))]),
+      { class: "tight small" },
     ),
   );
 }
@@ -158,24 +143,18 @@ function grid(caption, names, weights, content) {
 /** A cell as strongly coloured as its number is large. */
 function shaded(number, attributes, ...children) {
   const colour = mixed(COLOURS.weights, 55 * Math.min(1, number));
-  return h("td", { style: `${NARROW}; background-color: ${colour}`, ...attributes }, ...children);
+  return h("td", { style: `background-color: ${colour}`, ...attributes }, ...children);
 }
 
 /** A cell of the future, as in the other views. */
-function hidden(place) {
-  return h(
-    "td",
-    { style: `${NARROW}; background-color: var(--faint)`, class: "off", ...place },
-    "0",
-  );
-}
+const hidden = (place) => h("td", { class: "off", ...place }, "0");
 
 /** The latest draw: the future is hatched, a dropped weight is a plain 0. */
 function oneDraw(caption, names, weights, numbers, off) {
   return grid(caption, names, weights, (weight, i, j) => {
     const place = { "data-value": `draw ${i} ${j}` };
     if (weight === 0) return hidden(place);
-    if (off(i, j)) return h("td", { style: NARROW, "data-dropped": "", ...place }, "0");
+    if (off(i, j)) return h("td", { "data-dropped": "", ...place }, "0");
     return shaded(numbers[i][j], place, fixed(numbers[i][j]));
   });
 }
@@ -189,7 +168,7 @@ function meanTable(caption, names, weights, numbers) {
       numbers[i][j],
       {},
       h("div", place, fixed(numbers[i][j])),
-      h("div", { style: "font-size: 0.85em; font-style: italic" }, fixed(weight)),
+      h("div", { class: "expected" }, fixed(weight)),
     );
   });
 }

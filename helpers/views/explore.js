@@ -1,16 +1,8 @@
 import { menu, slider, tick } from "./shared/controls.js";
-import { COLOURS, draw, h, scroll } from "./shared/page.js";
+import { COLOURS, draw, h, scroll, table } from "./shared/page.js";
 import { isolated, visible } from "./shared/words.js";
 
 const CHART = { width: 340, height: 200, left: 52, right: 10, top: 12, foot: 24 };
-// With a kernel, a box of ipywidgets is the output before this view, and computes its frames. In
-// JupyterLab what is left of that box without its kernel, a message about it, is not shown.
-const BOX_STYLE = `
-.aos-explore.aos-fed > :has(> * > .aos-frame) { display: none; }
-.jp-OutputArea-child:has(+ * .aos-view[data-module="explore"]):not(:has(.aos-explore)):has(
-  > .jp-OutputArea-output.jupyter-widgets
-) { display: none; }
-`;
 const LINES = [
   [COLOURS.queries, ""],
   [COLOURS.keys, "6 3"],
@@ -23,7 +15,7 @@ export function render({ state, el }) {
   const { choices, frames, box } = state;
   const picture = framePicture(choices);
   const controls = gridControls(choices, (values, place) => picture.show(values, frames[place]));
-  el.append(h("style", {}, BOX_STYLE), controls, ...picture.elements);
+  el.append(controls, ...picture.elements);
   if (box)
     follow(box, ({ values, frame, error }) => {
       controls.remove();
@@ -107,12 +99,7 @@ function follow(name, hear) {
 
 const PARTS = {
   text: (part, i) => h("p", { class: "note text", "data-value": `part ${i}` }, part.text),
-  number: (part, i) =>
-    h(
-      "p",
-      { class: "note", style: "font-size: 1.5rem; font-weight: 600", "data-value": `part ${i}` },
-      part.text,
-    ),
+  number: (part, i) => h("p", { class: "note result", "data-value": `part ${i}` }, part.text),
   table: shownTable,
   bars: shownBars,
   line: shownLine,
@@ -139,28 +126,13 @@ function told(part) {
 }
 
 function shownTable({ caption, cells, columns, rows }, i) {
-  const heads = (names, scope) => names.map((name) => h("th", { scope }, name));
+  const cell = (r) => (text, c) => h("td", { "data-value": `cell ${i} ${r} ${c}` }, text);
   return scroll(
     caption,
-    h(
-      "table",
-      {},
-      h("caption", {}, caption),
-      columns
-        ? h("thead", {}, h("tr", {}, rows ? h("td", {}) : null, heads(columns, "col")))
-        : null,
-      h(
-        "tbody",
-        {},
-        cells.map((row, r) =>
-          h(
-            "tr",
-            {},
-            rows ? heads([rows[r]], "row") : null,
-            row.map((text, c) => h("td", { "data-value": `cell ${i} ${r} ${c}` }, text)),
-          ),
-        ),
-      ),
+    table(
+      caption,
+      columns && (rows ? [null, ...columns] : columns),
+      cells.map((row, r) => [...(rows ? [rows[r]] : []), ...row.map(cell(r))]),
     ),
   );
 }
@@ -170,33 +142,15 @@ function shownBars({ names, texts, values, reach: [low, high] }, i) {
   const bar = (value) =>
     h("div", {
       style:
-        `height: 0.8rem; background: currentColor; opacity: 0.45; ` +
-        `margin-left: ${percent(Math.min(value, 0) - low)}; width: ${percent(Math.abs(value))}`,
+        `margin-left: ${percent(Math.min(value, 0) - low)}; ` +
+        `width: ${percent(Math.abs(value))}`,
     });
-  return scroll(
-    "Each value as a bar",
-    h(
-      "table",
-      {},
-      h(
-        "tbody",
-        {},
-        names.map((name, b) =>
-          h(
-            "tr",
-            {},
-            h("th", { scope: "row", style: "text-align: left" }, name),
-            h("td", { "data-value": `bar ${i} ${b}` }, texts[b]),
-            h(
-              "td",
-              { style: "width: 9rem; min-width: 6rem", "aria-hidden": "true" },
-              bar(values[b] ?? 0),
-            ),
-          ),
-        ),
-      ),
-    ),
-  );
+  const row = (name, b) => [
+    h("th", { scope: "row", class: "sentence" }, name),
+    h("td", { "data-value": `bar ${i} ${b}` }, texts[b]),
+    h("td", { class: "measure", "aria-hidden": "true" }, bar(values[b] ?? 0)),
+  ];
+  return scroll("Each value as a bar", table(null, null, names.map(row)));
 }
 
 function shownLine(part, i) {
@@ -268,7 +222,7 @@ function endsTable({ curves, x_axis: axis, from_to: ends }, i) {
         width: 30,
         height: 8,
         "aria-hidden": "true",
-        style: "display: inline-block; max-width: none",
+        class: "dash",
       },
       draw("path", {
         d: "M0 4H30",
@@ -277,42 +231,14 @@ function endsTable({ curves, x_axis: axis, from_to: ends }, i) {
         "stroke-dasharray": LINES[c][1],
       }),
     );
+  const row = ({ name, ends }, c) => [
+    h("th", { scope: "row", class: "sentence" }, sample(c), ` ${name}`),
+    h("td", { "data-value": `first ${i} ${c}` }, ends[0]),
+    h("td", { "data-value": `last ${i} ${c}` }, ends[1]),
+  ];
+  const heads = ends.map((end) => `${isolated(axis)} = ${end}`);
   return scroll(
     `The ends of the curves over ${isolated(axis)}`,
-    h(
-      "table",
-      {},
-      h(
-        "thead",
-        {},
-        h(
-          "tr",
-          {},
-          h("td", {}),
-          ends.map((end) => h("th", { scope: "col" }, `${isolated(axis)} = ${end}`)),
-        ),
-      ),
-      h(
-        "tbody",
-        {},
-        curves.map(({ name, ends }, c) =>
-          h(
-            "tr",
-            {},
-            h(
-              "th",
-              {
-                scope: "row",
-                style: "text-align: left; white-space: normal; overflow-wrap: break-word",
-              },
-              sample(c),
-              ` ${name}`,
-            ),
-            h("td", { "data-value": `first ${i} ${c}` }, ends[0]),
-            h("td", { "data-value": `last ${i} ${c}` }, ends[1]),
-          ),
-        ),
-      ),
-    ),
+    table(null, [null, ...heads], curves.map(row)),
   );
 }

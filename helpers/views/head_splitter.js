@@ -1,13 +1,11 @@
 import { slider, tick } from "./shared/controls.js";
 import { dot, matmul, softmax } from "./shared/mathematics.js";
-import { h, mixed, scroll } from "./shared/page.js";
+import { h, mixed, scroll, table } from "./shared/page.js";
 import { fixed, isolated } from "./shared/words.js";
 
 // None of them means queries, keys or values.
 const HEAD_FILLS = ["#56B4E9", "#E69F00", "#F0E442", "#999999"];
 const TOKEN_BORDERS = ["2px solid", "2px dashed", "2px dotted", "4px double"];
-const BARE = "border: 0; padding: 0.05rem 0.2rem";
-const LEFT = `${BARE}; text-align: left`;
 const SPLIT_STEPS = {
   keys: projectStep,
   view: viewStep,
@@ -139,7 +137,7 @@ function scoresStep({ heads, tokens, H, T }) {
 function contextsStep({ heads, tokens, H, T, D }) {
   const row = (head, g) => (t) => [
     ...pieceRow(head.contexts[t], `${g} ${t}`),
-    h("td", { style: LEFT, "data-value": `takes ${g} ${t}` }, head.takes[t].join(" ")),
+    h("td", { class: "takes", "data-value": `takes ${g} ${t}` }, head.takes[t].join(" ")),
   ];
   return {
     code:
@@ -260,8 +258,7 @@ function tint(head) {
 function tileStyle(token, ...heads) {
   const [one, other = one] = heads.map(tint);
   return (
-    `border: ${TOKEN_BORDERS[token % TOKEN_BORDERS.length]} currentColor; border-radius: 4px; ` +
-    "padding: 0.05rem 0.15rem; min-width: 2.2rem; font-size: 0.9em; " +
+    `border: ${TOKEN_BORDERS[token % TOKEN_BORDERS.length]} currentColor; ` +
     `background: ${one === other ? one : `linear-gradient(135deg, ${one} 50%, ${other} 50%)`}`
   );
 }
@@ -269,13 +266,9 @@ function tileStyle(token, ...heads) {
 function tile({ number, from }, place) {
   return h(
     "td",
-    { style: tileStyle(from[0].token, ...from.map(({ head }) => head)) },
+    { class: "tile", style: tileStyle(from[0].token, ...from.map(({ head }) => head)) },
     h("span", { "data-value": place }, fixed(number)),
-    h(
-      "span",
-      { "data-value": `label ${place}`, style: "display: block; font-size: 0.82em" },
-      from.map(label).join(" · "),
-    ),
+    h("span", { "data-value": `label ${place}`, class: "from" }, from.map(label).join(" · ")),
   );
 }
 
@@ -304,29 +297,11 @@ function headNames(H) {
 function tiles(caption, rows, row, columns = []) {
   return scroll(
     caption,
-    h(
-      "table",
-      { style: "border-collapse: separate; border-spacing: 2px" },
-      h("caption", {}, caption),
-      columns.length
-        ? h(
-            "thead",
-            {},
-            h(
-              "tr",
-              {},
-              h("td", { style: BARE }),
-              columns.map((name) =>
-                name ? h("th", { scope: "col", style: BARE }, name) : h("td", { style: BARE }),
-              ),
-            ),
-          )
-        : null,
-      h(
-        "tbody",
-        {},
-        rows.map((name, i) => h("tr", {}, h("th", { scope: "row", style: BARE }, name), row(i))),
-      ),
+    table(
+      caption,
+      columns.length ? [null, ...columns.map((name) => name || null)] : null,
+      rows.map((name, i) => [name, ...row(i)]),
+      { class: "tiles" },
     ),
   );
 }
@@ -334,19 +309,10 @@ function tiles(caption, rows, row, columns = []) {
 /** What colours, frames and labels mean. */
 function legend({ heads: H, tokens }) {
   const sample = (style, text, name) =>
-    h(
-      "span",
-      {},
-      h(
-        "span",
-        { style: `${style}; border-radius: 4px; padding: 0 0.3rem; margin-right: 0.3rem` },
-        text,
-      ),
-      isolated(name),
-    );
+    h("span", {}, h("span", { class: "swatch", style }, text), isolated(name));
   return h(
     "p",
-    { class: "note", style: "display: flex; flex-wrap: wrap; gap: 0.4rem 1rem" },
+    { class: "note keyed" },
     headNames(H).map((name, g) => sample(`background: ${tint(g)}`, `h${g}`, name)),
     tokens.map((name, t) =>
       sample(`border: ${TOKEN_BORDERS[t % TOKEN_BORDERS.length]} currentColor`, `t${t}`, name),

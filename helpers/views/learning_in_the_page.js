@@ -10,22 +10,6 @@ import {
 } from "./trainer/choices.js";
 import { panel } from "./trainer/panel.js";
 import WORKER_CODE from "./trainer/worker.js?text";
-
-const LEARNING_STYLE = `
-.aos-view .sample {
-  font-family: ui-monospace, monospace; white-space: pre-wrap; margin: 0.35rem 0; min-height: 3em;
-}
-@media (max-width: 599px) {
-  .aos-view .sample { min-height: 6em; }
-}
-.aos-view .read { font-family: ui-monospace, monospace; white-space: pre-wrap; margin: 0.35rem 0; }
-.aos-view .read mark { background: none; color: inherit; outline: 2px solid currentColor; }
-.aos-view textarea.own { width: 34rem; max-width: 100%; min-height: 4.5rem; }
-.aos-view input[type=file], .aos-view select { max-width: 100%; }
-.aos-view .wrong { font-weight: 600; }
-.aos-view .wrong:empty { display: none; }
-.aos-view .dropping { outline: 3px dashed var(--queries); }
-`;
 const FILE_NAME = "model.safetensors";
 
 /** A transformer that learns in the page: its loss, its answers, where it looks, what it writes. */
@@ -33,7 +17,7 @@ export function render({ state, el }) {
   const trainer = new Trainer(state);
   document.addEventListener("visibilitychange", () => trainer.whenSeen());
   dropsFiles(el, (file) => trainer.open(file));
-  el.append(h("style", {}, LEARNING_STYLE), ...trainer.elements);
+  el.append(...trainer.elements);
   trainer.isThere = () => el.isConnected;
 }
 

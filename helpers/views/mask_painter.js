@@ -1,6 +1,6 @@
 import { menu, slider } from "./shared/controls.js";
 import { matmul, softmax, sum, transpose } from "./shared/mathematics.js";
-import { COLOURS, h, mixed, scroll } from "./shared/page.js";
+import { COLOURS, h, mixed, scroll, table } from "./shared/page.js";
 import { fixed, isolated } from "./shared/words.js";
 
 // True = query t may attend to key s.
@@ -19,9 +19,6 @@ const SIZES = {
 const OWN = "your own";
 const NOBODY = "no word";
 const NEUTRAL = "#56B4E9";
-const NARROW = "padding: 0.25rem 0.1rem";
-const SMALL = "font-size: 0.9em"; // both tables fit side by side on a page
-const HIGH = "padding: 0.25rem 0.3rem"; // as high as the rows of the grid
 
 /** A mask that is chosen or painted, its weights, and the contexts that a word moves. */
 export function render({ state, el }) {
@@ -191,16 +188,13 @@ function weightsGrid(T, toggle) {
       h("span", {
         role: "checkbox",
         tabindex: -1,
-        style:
-          "display: block; padding: 0.25rem 0.2rem; min-width: 2.3rem; " +
-          "text-align: center; cursor: pointer",
       }),
     ),
   );
-  const cells = boxes.map((row) => row.map((box) => h("td", { style: "padding: 0" }, box)));
+  const cells = boxes.map((row) => row.map((box) => h("td", {}, box)));
   const heads = {
-    keys: range.map(() => h("th", { scope: "col", class: "keys", style: NARROW })),
-    queries: range.map(() => h("th", { scope: "row", class: "queries", style: NARROW })),
+    keys: range.map(() => h("th", { scope: "col", class: "keys" })),
+    queries: range.map(() => h("th", { scope: "row", class: "queries" })),
   };
   const go = (t, s) => {
     boxes[at[0]][at[1]].tabIndex = -1;
@@ -217,8 +211,10 @@ function weightsGrid(T, toggle) {
         boxes[t][s].focus();
         toggle(t, s);
       });
-  const table = h(
-    "table",
+  const grid = table(
+    null,
+    [null, ...heads.keys],
+    cells.map((row, t) => [heads.queries[t], ...row]),
     {
       role: "grid",
       "aria-label": "Weights: a row for each query, a column for each key",
@@ -238,12 +234,6 @@ function weightsGrid(T, toggle) {
         boxes[t][s].focus();
       },
     },
-    h("thead", {}, h("tr", {}, h("td"), heads.keys)),
-    h(
-      "tbody",
-      {},
-      cells.map((row, t) => h("tr", {}, heads.queries[t], row)),
-    ),
   );
   const show = (weights, mask, words) => {
     for (const list of [heads.keys, heads.queries])
@@ -262,64 +252,39 @@ function weightsGrid(T, toggle) {
         cells[t][s].style.background = may ? mixed(COLOURS.weights, 55 * weights[t][s]) : "";
       }
   };
-  const element = h("div", { style: SMALL }, h("strong", {}, "Weights"), scroll("Weights", table));
+  const element = h(
+    "div",
+    { class: "painter" },
+    h("strong", {}, "Weights"),
+    scroll("Weights", grid),
+  );
   return { element, show };
 }
 
 /** What each row makes of its weights, and how far a replaced word moves it. */
 function contextTable({ weights, contexts }, words, changes) {
   const width = contexts.find(Boolean)?.length ?? 1;
-  const shade = (change) => (hasMoved(change) ? `; background: ${mixed(NEUTRAL, 45)}` : "");
-  const row = (word, t) =>
+  const shade = (change) => (hasMoved(change) ? `background: ${mixed(NEUTRAL, 45)}` : undefined);
+  const moved = (t) =>
     h(
-      "tr",
-      {},
-      h("th", { scope: "row", style: HIGH }, word),
-      h(
-        "td",
-        { style: HIGH, "data-value": `sum ${t}` },
-        weights[t] ? fixed(sum(weights[t])) : "none",
-      ),
-      contexts[t]
-        ? contexts[t].map((number, d) =>
-            h(
-              "td",
-              { "data-value": `context ${t} ${d}`, class: "values", style: HIGH },
-              fixed(number),
-            ),
-          )
-        : h("td", { colspan: width, "data-value": `context ${t} 0` }, "none"),
-      changes
-        ? h(
-            "td",
-            { "data-value": `change ${t}`, style: HIGH + shade(changes[t]) },
-            changes[t] === null ? "none" : fixed(changes[t], 4),
-          )
-        : null,
+      "td",
+      { "data-value": `change ${t}`, style: shade(changes[t]) },
+      changes[t] === null ? "none" : fixed(changes[t], 4),
     );
+  const row = (word, t) => [
+    word,
+    h("td", { "data-value": `sum ${t}` }, weights[t] ? fixed(sum(weights[t])) : "none"),
+    ...(contexts[t]?.map((number, d) =>
+      h("td", { "data-value": `context ${t} ${d}`, class: "values" }, fixed(number)),
+    ) ?? [h("td", { colspan: width, "data-value": `context ${t} 0` }, "none")]),
+    ...(changes ? [moved(t)] : []),
+  ];
+  const wide = h("th", { scope: "col", colspan: width }, "context");
+  const heads = [null, "sum", wide, ...(changes ? ["moved by"] : [])];
   return h(
     "div",
-    { style: SMALL },
+    { class: "painter" },
     h("strong", {}, "Contexts"),
-    scroll(
-      "Contexts",
-      h(
-        "table",
-        {},
-        h(
-          "thead",
-          {},
-          h(
-            "tr",
-            {},
-            h("td"),
-            h("th", { scope: "col", style: HIGH }, "sum"),
-            h("th", { scope: "col", style: HIGH, colspan: width }, "context"),
-            changes ? h("th", { scope: "col", style: HIGH }, "moved by") : null,
-          ),
-        ),
-        h("tbody", {}, words.map(row)),
-      ),
-    ),
+    scroll("Contexts", table(null, heads, words.map(row))),
   );
 }

@@ -2,20 +2,10 @@ import { isRight } from "./shared/answers.js";
 import { button, menu, slider, tick } from "./shared/controls.js";
 import { heatMap } from "./shared/heat_map.js";
 import { softmax } from "./shared/mathematics.js";
-import { COLOURS, h, mixed, scroll } from "./shared/page.js";
+import { COLOURS, h, mixed, scroll, table } from "./shared/page.js";
 import { named, nextTable, placed, quoted, Reader } from "./shared/reader.js";
 import { fixed } from "./shared/words.js";
 import { transformer } from "./shared/transformer.js";
-
-const MODEL_STYLE = `
-.aos-view .story {
-  font-family: ui-monospace, monospace; font-size: 1.05rem; line-height: 1.9; white-space: pre-wrap;
-  margin: 0.5rem 0;
-}
-.aos-view .story span { padding: 0.15rem 0; border-radius: 3px; unicode-bidi: isolate; }
-.aos-view .story .asking { outline: 2px solid currentColor; outline-offset: 2px; }
-.aos-view input.prompt { width: 34rem; max-width: 100%; font-family: ui-monospace, monospace; }
-`;
 
 const SHOWN = 8; // next characters in the table
 
@@ -44,7 +34,6 @@ export function render({ state, el }) {
   });
 
   el.append(
-    h("style", {}, MODEL_STYLE),
     ...prompts.elements,
     writingControls(reader, chosen, choose),
     picture.story,
@@ -265,26 +254,11 @@ function askedTable(reader, questions) {
   const rows = [...rightAnswers(reader, questions)].sort(([one], [other]) =>
     one.localeCompare(other),
   );
-  return scroll(
-    "Right answers",
-    h(
-      "table",
-      {},
-      h("caption", {}, "Right answers"),
-      h(
-        "tbody",
-        {},
-        rows.map(([kind, [count, all]]) =>
-          h(
-            "tr",
-            {},
-            h("th", { scope: "row" }, kind),
-            h("td", { "data-value": `right ${kind}` }, `${count} of ${all}`),
-          ),
-        ),
-      ),
-    ),
-  );
+  const row = ([kind, [count, all]]) => [
+    kind,
+    h("td", { "data-value": `right ${kind}` }, `${count} of ${all}`),
+  ];
+  return scroll("Right answers", table("Right answers", null, rows.map(row)));
 }
 
 /** For each kind of question: how many were answered rightly, and how many there are. */

@@ -1,6 +1,6 @@
 import { menu, slider } from "./shared/controls.js";
 import { matmul, transpose } from "./shared/mathematics.js";
-import { draw, h } from "./shared/page.js";
+import { draw, h, table } from "./shared/page.js";
 import { fixed } from "./shared/words.js";
 
 const SIZE = 240;
@@ -155,11 +155,7 @@ function drawing(matrix, left, lengths) {
 function inWords(matrix, lengths, angle, rounds) {
   const value = (name, text) => h("output", { "data-value": name }, text);
   const rows = matrix.map((row, i) =>
-    h(
-      "tr",
-      {},
-      row.map((one, j) => h("td", {}, value(`number ${2 * i + j}`, fixed(one)))),
-    ),
+    row.map((one, j) => h("td", {}, value(`number ${2 * i + j}`, fixed(one)))),
   );
   const times = rounds === 1 ? "1 round" : `${rounds} rounds`;
   const after = rounds === 0 ? "divided by its norm" : `after ${times}`;
@@ -173,6 +169,6 @@ function inWords(matrix, lengths, angle, rounds) {
       ),
     ),
     h("p", { class: "note" }, `The matrix, ${after}:`),
-    h("table", { "aria-label": "The matrix" }, rows),
+    table(null, null, rows, { "aria-label": "The matrix" }),
   ];
 }

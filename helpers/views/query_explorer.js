@@ -1,6 +1,6 @@
 import { handle } from "./shared/controls.js";
 import { dot, matmul, softmax } from "./shared/mathematics.js";
-import { COLOURS, draw, h, scroll } from "./shared/page.js";
+import { COLOURS, draw, h, scroll, table } from "./shared/page.js";
 import { axes, scale, segment, SIZE } from "./shared/plane.js";
 import { fixed, isolated } from "./shared/words.js";
 
@@ -29,7 +29,7 @@ export function render({ state, el }) {
       diamond(...scale.to(soft[0], soft[1])),
     );
     place.textContent = `Query ${point(query)}, length ${fixed(Math.hypot(...query))}`;
-    numbers.replaceChildren(table(names, scores, weights, best));
+    numbers.replaceChildren(numbersOf(names, scores, weights, best));
     const context = `The context is ${point(soft)}; ${maximum(names, best)}`;
     sentence.textContent = `${most(names, weights, best)} ${context}`;
   };
@@ -145,13 +145,13 @@ function legend() {
   const entry = (mark, text) =>
     h(
       "span",
-      { style: "display: inline-flex; gap: 0.3rem; align-items: center" },
+      { class: "entry" },
       draw("svg", { viewBox: "0 0 28 28", width: 18, "aria-hidden": "true" }, mark),
       text,
     );
   return h(
     "p",
-    { class: "note", style: `display: flex; flex-wrap: wrap; gap: 0 1rem; max-width: ${SIZE}px` },
+    { class: "note keyed", style: `max-width: ${SIZE}px` },
     entry(draw("circle", { cx: 14, cy: 14, r: 10, fill: COLOURS.queries }), "query"),
     entry(square(14, 14), "key"),
     entry(diamond(14, 14), "context"),
@@ -159,31 +159,14 @@ function legend() {
   );
 }
 
-function table(names, scores, weights, best) {
+function numbersOf(names, scores, weights, best) {
   const coloured = (role, text) => h("span", { class: role }, text);
   const hard = (i) => (!best.includes(i) ? "0" : best.length > 1 ? "tie" : "1");
-  const row = (name, i) =>
-    h(
-      "tr",
-      {},
-      h("th", { scope: "row" }, coloured("keys", name)),
-      h("td", { "data-value": `score ${i}` }, fixed(scores[i])),
-      h("td", { "data-value": `weight ${i}` }, coloured("weights", share(weights[i]))),
-      h("td", { "data-value": `maximum ${i}` }, hard(i)),
-    );
-  return h(
-    "table",
-    {},
-    h("caption", {}, "What each key gets"),
-    h(
-      "thead",
-      {},
-      h(
-        "tr",
-        {},
-        ["key", "score", "softmax", "max"].map((name) => h("th", { scope: "col" }, name)),
-      ),
-    ),
-    h("tbody", {}, names.map(row)),
-  );
+  const row = (name, i) => [
+    coloured("keys", name),
+    h("td", { "data-value": `score ${i}` }, fixed(scores[i])),
+    h("td", { "data-value": `weight ${i}` }, coloured("weights", share(weights[i]))),
+    h("td", { "data-value": `maximum ${i}` }, hard(i)),
+  ];
+  return table("What each key gets", ["key", "score", "softmax", "max"], names.map(row));
 }

@@ -1,22 +1,8 @@
 import { button, slider } from "./shared/controls.js";
 import { randomFrom, sum } from "./shared/mathematics.js";
-import { h, scroll } from "./shared/page.js";
+import { h, scroll, table } from "./shared/page.js";
 import { fixed, isolated, visible } from "./shared/words.js";
 import { drawFrom, nextProbabilities } from "./shared/sampling.js";
-
-const SAMPLER_STYLE = `
-.aos-view .chance {
-  position: relative; width: min(9rem, 20vw); min-width: min(9rem, 20vw); padding: 0;
-}
-.aos-view .chance .exact {
-  position: absolute; inset: 20% auto 20% 0; background: currentColor; opacity: 0.35;
-}
-.aos-view .chance .share {
-  position: absolute; top: 5%; bottom: 5%; width: 3px; margin-left: -1.5px;
-  background: currentColor;
-}
-.aos-view .tall { max-height: 24rem; overflow-y: auto; }
-`;
 const SEED = 1;
 
 /** Temperature, top-k and top-p on a row of logits; draws are counted against the probabilities. */
@@ -59,7 +45,6 @@ export function render({ state, el }) {
   const ks = logits.map((_, i) => i + 1);
   const ps = Array.from({ length: 20 }, (_, i) => (i + 1) / 20);
   el.append(
-    h("style", {}, SAMPLER_STYLE),
     h(
       "div",
       { class: "controls" },
@@ -107,10 +92,8 @@ function samplerTable({ order, names, probabilities, counts }) {
   const total = sum(counts);
   const row = (id) => {
     const share = total ? counts[id] / total : null;
-    return h(
-      "tr",
-      {},
-      h("th", { scope: "row" }, names[id]),
+    return [
+      names[id],
       h(
         "td",
         { class: probabilities[id] === 0 ? "off" : undefined, "data-value": `probability ${id}` },
@@ -126,29 +109,12 @@ function samplerTable({ order, names, probabilities, counts }) {
       ),
       h("td", { "data-value": `share ${id}` }, share === null ? "" : fixed(share, 3)),
       h("td", { "data-value": `count ${id}` }, String(counts[id])),
-    );
+    ];
   };
-  return h(
-    "table",
-    {},
-    h(
-      "caption",
-      {},
-      "The next character: a bar for its probability, a mark for its share of the draws",
-    ),
-    h(
-      "thead",
-      {},
-      h(
-        "tr",
-        {},
-        h("td", {}),
-        h("th", { scope: "col" }, "probability"),
-        h("td", {}),
-        ["share", "drawn"].map((name) => h("th", { scope: "col" }, name)),
-      ),
-    ),
-    h("tbody", {}, order.map(row)),
+  return table(
+    "The next character: a bar for its probability, a mark for its share of the draws",
+    [null, "probability", null, "share", "drawn"],
+    order.map(row),
   );
 }
 

@@ -1,10 +1,9 @@
 import { button, field } from "./shared/controls.js";
 import { dot, matmul, softmax, sum, transpose } from "./shared/mathematics.js";
-import { COLOURS, freshId, h, mixed, scroll } from "./shared/page.js";
+import { COLOURS, freshId, h, mixed, scroll, table } from "./shared/page.js";
 import { fixed, isolated } from "./shared/words.js";
 
 const LARGEST_ENTRY = 100;
-const MIDDLE = "text-align: center";
 const places = (number) => fixed(number, 4);
 
 /** One word's query meets every key; every number on the way to its context is shown. */
@@ -72,42 +71,14 @@ export function render({ state, el }) {
         {},
         scroll(
           "From word to query",
-          h(
-            "table",
-            {},
-            h("caption", {}, "From word to query"),
-            h(
-              "thead",
-              {},
-              h(
-                "tr",
-                {},
-                asking,
-                h("th", { scope: "colgroup", colspan: query.length, style: MIDDLE }, "W_query"),
-              ),
-            ),
-            h(
-              "tbody",
-              {},
-              fields.map((row, i) =>
-                h(
-                  "tr",
-                  {},
-                  parts[i],
-                  row.map((input) => h("td", {}, input)),
-                ),
-              ),
-            ),
-            h(
-              "tfoot",
-              {},
-              h(
-                "tr",
-                {},
-                h("th", { scope: "row" }, h("span", { class: "queries" }, "query")),
-                query.map((number) => h("td", {}, number)),
-              ),
-            ),
+          table(
+            "From word to query",
+            [
+              asking,
+              h("th", { scope: "colgroup", colspan: query.length, class: "middle" }, "W_query"),
+            ],
+            fields.map((row, i) => [parts[i], ...row]),
+            { foot: [h("span", { class: "queries" }, "query"), ...query] },
           ),
         ),
         h(
@@ -146,7 +117,7 @@ function pick(words, word, change) {
   const group = freshId("word");
   return h(
     "fieldset",
-    { class: "controls", style: "align-items: center" },
+    { class: "controls centred" },
     h("legend", {}, "The word that asks:"),
     words.map((name, i) =>
       h(
@@ -189,69 +160,49 @@ function lookupTable(words, keys, values, steps) {
   const head = (name, role, span) =>
     h(
       "th",
-      { scope: span > 1 ? "colgroup" : "col", colspan: span, style: MIDDLE },
+      { scope: span > 1 ? "colgroup" : "col", colspan: span, class: "middle" },
       h("span", { class: role }, name),
     );
   const cells = (numbers) => numbers.map((number) => h("td", {}, places(number)));
-  const row = (name, i) =>
+  const row = (name, i) => [
+    name,
+    ...cells(keys[i]),
+    h("td", { "data-value": `score ${i}` }, places(steps.scores[i])),
+    h("td", { "data-value": `scaled ${i}` }, places(steps.scaled[i])),
     h(
-      "tr",
-      {},
-      h("th", { scope: "row" }, name),
-      cells(keys[i]),
-      h("td", { "data-value": `score ${i}` }, places(steps.scores[i])),
-      h("td", { "data-value": `scaled ${i}` }, places(steps.scaled[i])),
-      h(
-        "td",
-        { "data-value": `weight ${i}`, style: bar(steps.weights[i]) },
-        places(steps.weights[i]),
-      ),
-      cells(values[i]),
-      steps.weighted[i].map((number, j) =>
-        h("td", { "data-value": `weighted ${i} ${j}` }, places(number)),
-      ),
-    );
-  return h(
-    "table",
-    { style: "font-size: 0.85em" },
-    h("caption", {}, "What each word gives"),
-    h(
-      "thead",
-      {},
-      h(
-        "tr",
-        {},
-        h("td", {}),
-        head("key", "keys", wide.key),
-        head("score"),
-        head(`÷ √${wide.key}`),
-        head("weight", "weights"),
-        head("value", "values", wide.value),
-        head("weight × value", undefined, wide.value),
-      ),
+      "td",
+      { "data-value": `weight ${i}`, class: "weighed", style: bar(steps.weights[i]) },
+      places(steps.weights[i]),
     ),
-    h("tbody", {}, words.map(row)),
-    h(
-      "tfoot",
-      {},
-      h(
-        "tr",
-        {},
-        h("th", { scope: "row" }, "sum"),
-        h("td", { colspan: wide.key + 2 }),
-        h("td", {}, places(sum(steps.weights))),
-        h("td", { colspan: wide.value }),
-        steps.context.map((number, j) =>
-          h("td", { "data-value": `context ${j}`, style: "font-weight: 600" }, places(number)),
-        ),
-      ),
+    ...cells(values[i]),
+    ...steps.weighted[i].map((number, j) =>
+      h("td", { "data-value": `weighted ${i} ${j}` }, places(number)),
     ),
-  );
+  ];
+  const heads = [
+    null,
+    head("key", "keys", wide.key),
+    head("score"),
+    head(`÷ √${wide.key}`),
+    head("weight", "weights"),
+    head("value", "values", wide.value),
+    head("weight × value", undefined, wide.value),
+  ];
+  const foot = [
+    "sum",
+    h("td", { colspan: wide.key + 2 }),
+    places(sum(steps.weights)),
+    h("td", { colspan: wide.value }),
+    ...steps.context.map((number, j) =>
+      h("td", { "data-value": `context ${j}`, class: "total" }, places(number)),
+    ),
+  ];
+  return table("What each word gives", heads, words.map(row), { class: "small", foot });
 }
 
 /** A bar behind a weight: the whole cell is 1. */
 function bar(weight) {
   const [colour, end] = [mixed(COLOURS.weights, 45), `${100 * weight}%`];
   const painted = `linear-gradient(to right, ${colour} ${end}, transparent ${end})`;
-  return `min-width: 4.5rem; background: ${painted}`;
+  return `background: ${painted}`;
 }

@@ -1,6 +1,6 @@
 import { slider, tick } from "./shared/controls.js";
 import { softmax, sum } from "./shared/mathematics.js";
-import { COLOURS, draw, freshId, h, scroll } from "./shared/page.js";
+import { COLOURS, draw, freshId, h, scroll, table } from "./shared/page.js";
 import { fixed } from "./shared/words.js";
 
 const TEMPERATURES = [0.25, 0.5, 1, 2, 4, 8, 16, 32];
@@ -59,7 +59,7 @@ export function render({ state, el }) {
     h(
       "div",
       { class: "panels" },
-      h("div", { style: "width: 20rem" }, note, numbers, sentence),
+      h("div", { class: "beside" }, note, numbers, sentence),
       weightsOfRow,
     ),
   );
@@ -138,67 +138,28 @@ function histogram(state, shares, unit, scores) {
 
 /** The numbers of the picture and of the row. */
 function measures(spread, weights) {
-  const line = (label, name, text) =>
-    h(
-      "tr",
-      {},
-      h(
-        "th",
-        { scope: "row", style: "text-align: left; white-space: normal; overflow-wrap: break-word" },
-        label,
-      ),
-      h("td", { "data-value": name }, text),
-    );
-  return h(
-    "table",
-    {},
-    h(
-      "tbody",
-      {},
-      line("standard deviation of all scores", "spread", fixed(spread)),
-      line(
-        `entropy of the weights (at most ${fixed(Math.log(weights.length))} nats)`,
-        "entropy",
-        fixed(nats(weights), 4),
-      ),
-    ),
-  );
+  const line = (label, name, text) => [
+    h("th", { scope: "row", class: "sentence" }, label),
+    h("td", { "data-value": name }, text),
+  ];
+  const most = fixed(Math.log(weights.length));
+  return table(null, null, [
+    line("standard deviation of all scores", "spread", fixed(spread)),
+    line(`entropy of the weights (at most ${most} nats)`, "entropy", fixed(nats(weights), 4)),
+  ]);
 }
 
 /** One query's scores and weights: a bar and two numbers for each key. */
 function rowTable(caption, scores, weights) {
-  const bar = (weight) =>
-    h("div", { style: `height: 0.7rem; width: ${100 * weight}%; background: ${COLOURS.weights}` });
+  const row = (weight, j) => [
+    h("th", { scope: "row", class: "keys" }, String(j + 1)),
+    h("td", { "data-value": `score ${j}` }, fixed(scores[j])),
+    h("td", { "data-value": `weight ${j}`, class: "weights" }, fixed(weight, 4)),
+    h("td", { class: "weight-bar" }, h("div", { style: `width: ${100 * weight}%` })),
+  ];
+  const wide = h("th", { scope: "colgroup", colspan: 2, class: "sentence" }, "weight");
   return scroll(
     caption,
-    h(
-      "table",
-      { style: "font-size: 0.85rem" },
-      h("caption", {}, caption),
-      h(
-        "thead",
-        {},
-        h(
-          "tr",
-          {},
-          ["key", "score"].map((name) => h("th", { scope: "col" }, name)),
-          h("th", { scope: "colgroup", colspan: 2, style: "text-align: left" }, "weight"),
-        ),
-      ),
-      h(
-        "tbody",
-        {},
-        weights.map((weight, j) =>
-          h(
-            "tr",
-            {},
-            h("th", { scope: "row", class: "keys" }, String(j + 1)),
-            h("td", { "data-value": `score ${j}` }, fixed(scores[j])),
-            h("td", { "data-value": `weight ${j}`, class: "weights" }, fixed(weight, 4)),
-            h("td", { style: "width: 7rem" }, bar(weight)),
-          ),
-        ),
-      ),
-    ),
+    table(caption, ["key", "score", wide], weights.map(row), { class: "small" }),
   );
 }

@@ -1,5 +1,5 @@
 import { button, menu, slider } from "./shared/controls.js";
-import { COLOURS, h, mixed, scroll } from "./shared/page.js";
+import { COLOURS, h, mixed, scroll, table } from "./shared/page.js";
 import { fixed, isolated } from "./shared/words.js";
 
 const LEGEND =
@@ -121,28 +121,25 @@ function grid({ scores, names, sees, walk, step, row }) {
   const cell = (i, j) => {
     const here = now !== undefined && holds(now, i, j);
     const past = done.some((one) => holds(one, i, j));
-    const style = [
-      here && `outline: 2px solid ${COLOURS.weights}; outline-offset: -1px`,
-      sees(i, j) && (here || past) && `background: ${mixed(COLOURS.weights, here ? 45 : 18)}`,
-    ];
+    const kind = here ? "this-tile" : "";
+    const shade = `background: ${mixed(COLOURS.weights, here ? 45 : 18)}`;
     return h(
       "td",
-      { class: sees(i, j) ? "" : "off", style: style.filter(Boolean).join("; ") },
+      {
+        class: sees(i, j) ? kind : `${kind} off`,
+        style: sees(i, j) && (here || past) ? shade : undefined,
+      },
       here && sees(i, j) ? fixed(scores[i][j], 1) : past && sees(i, j) ? "·" : "    ",
     );
   };
-  return h(
-    "table",
-    {},
-    h("tr", {}, h("td", {}), ...names.map((name) => h("th", { scope: "col" }, isolated(name)))),
-    ...names.map((name, i) =>
-      h(
-        "tr",
-        {},
-        h("th", { scope: "row" }, i === row ? `▸ ${isolated(name)}` : isolated(name)),
-        ...names.map((_, j) => cell(i, j)),
-      ),
-    ),
+  const isolatedNames = names.map(isolated);
+  return table(
+    null,
+    [null, ...isolatedNames],
+    isolatedNames.map((name, i) => [
+      i === row ? `▸ ${name}` : name,
+      ...names.map((_, j) => cell(i, j)),
+    ]),
   );
 }
 
@@ -159,9 +156,9 @@ function keptBy({ scores, values, sees, walk, step, row }) {
       const factor = largest === kept.largest ? 1 : Math.exp(kept.largest - largest);
       let [sum, weighted] = [factor * kept.sum, factor * kept.weighted];
       for (const j of seen) {
-        const power = Math.exp(scores[row][j] - largest);
-        sum += power;
-        weighted += power * values[j];
+        const exponential = Math.exp(scores[row][j] - largest);
+        sum += exponential;
+        weighted += exponential * values[j];
       }
       kept = { largest, factor, sum, weighted };
       return { ...kept, columns };
@@ -172,9 +169,9 @@ function keptBy({ scores, values, sees, walk, step, row }) {
 function atOnce({ scores, values, sees, row }) {
   const seen = range(0, values.length).filter((j) => sees(row, j));
   const largest = Math.max(...seen.map((j) => scores[row][j]));
-  const powers = seen.map((j) => Math.exp(scores[row][j] - largest));
-  const sum = powers.reduce((one, other) => one + other, 0);
-  return seen.reduce((total, j, n) => total + (powers[n] / sum) * values[j], 0);
+  const exponentials = seen.map((j) => Math.exp(scores[row][j] - largest));
+  const sum = exponentials.reduce((one, other) => one + other, 0);
+  return seen.reduce((total, j, n) => total + (exponentials[n] / sum) * values[j], 0);
 }
 
 const value = (name, text) => h("output", { "data-value": name }, text);
@@ -216,21 +213,14 @@ function sums(found, names) {
     const last = n === found.length - 1;
     const numbers = { largest, factor, sum, weighted, context: weighted / sum };
     const [from, to] = [columns[0], columns[columns.length - 1]].map((j) => isolated(names[j]));
-    return h(
-      "tr",
-      {},
-      h("th", { scope: "row" }, from === to ? from : `${from} … ${to}`),
+    return [
+      from === to ? from : `${from} … ${to}`,
       ...Object.entries(numbers).map(([name, number]) =>
         h("td", last ? { "data-value": name } : {}, inPlaces(number)),
       ),
-    );
+    ];
   };
-  return h(
-    "table",
-    {},
-    h("tr", {}, ...heads.map((head) => h("th", { scope: "col" }, head))),
-    ...found.map(line),
-  );
+  return table(null, heads, found.map(line));
 }
 
 /** A row that has seen nothing yet has no largest score and no context. */

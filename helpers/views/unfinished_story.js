@@ -8,13 +8,6 @@ import { transformer } from "./shared/transformer.js";
 const [WIDTH, HEIGHT, TOP] = [10, 46, 34];
 const [FEWEST, MOST] = [14, 72]; // columns
 const LEAST = 0.02; // a smaller weight has no arc
-const STYLE_OF_STORY = `
-.aos-view .unfinished svg .letters text {
-  font: 16px ui-monospace, monospace; text-anchor: middle; unicode-bidi: isolate;
-}
-.aos-view .unfinished svg .next text { font: bold 16px ui-monospace, monospace; }
-.aos-view .unfinished svg .number { fill: var(--weights); font-weight: 600; text-anchor: middle; }
-`;
 
 /** A story that breaks off: where a head looks back from its last character, and what for. */
 export function render({ state, el }) {
@@ -42,7 +35,6 @@ export function render({ state, el }) {
   };
   const works = headControls(reader, chosen, show);
   el.append(
-    h("style", {}, STYLE_OF_STORY),
     h(
       "div",
       { class: "controls" },

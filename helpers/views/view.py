@@ -3,7 +3,8 @@
 A notebook shows a view as a table of its numbers, an ES module, the view's state as
 JSON and a few lines that start it. Where no script runs, the table is what is left. The
 module is put together from the files beside this one and in ``shared/``: an ``import``
-is replaced by the file that it names.
+is replaced by the file that it names, and that of ``views.css`` by its parts that the
+modules need.
 """
 
 import functools
@@ -13,7 +14,7 @@ import json
 import math
 import pathlib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +29,9 @@ IMPORT = re.compile(
 WORKER = re.compile(
     r'^import (\w+) from "\./(?:[a-z]+/)?([a-z_]+)\.js\?text";\n', re.MULTILINE
 )
+# The style of all views, of which a bundle takes the parts of its modules.
+STYLE = re.compile(r'^import (\w+) from "\.\./views\.css\?text";\n', re.MULTILINE)
+PART = re.compile(r"^/\* --- (\w+)\.js --- \*/\n", re.MULTILINE)
 # What only an editor and the types' checker read.
 NOTES = re.compile(r"^ */\*\*(?:(?!\*/).)*\*/\n", re.MULTILINE | re.DOTALL)
 START = """
@@ -209,9 +213,13 @@ def bundle(name: str) -> str:
         name: a file in this folder, without its ending.
 
     Returns:
-        script: a module without imports, exports and doc comments.
+        script: a module without imports, exports and doc comments, with its style.
     """
-    return _joined("page", name)  # the first mounts every view
+    texts = _joined("page", name)  # the first mounts every view
+    return STYLE.sub(
+        lambda found: f"const {found[1]} = `\n{_style(texts)}`;\n",
+        "\n".join(texts.values()),
+    )
 
 
 @functools.cache
@@ -221,11 +229,20 @@ def bundle_of(name: str) -> str:
     Args:
         name: a file in this folder or in one of its own, without its ending.
     """
-    return _joined(name)
+    return "\n".join(_joined(name).values())
 
 
-def _joined(*names: str) -> str:
-    texts: list[str] = []
+def _style(modules: Container[str]) -> str:
+    """The parts of the stylesheet that some modules need."""
+    text = (FOLDER / "views.css").read_text(encoding="utf-8")
+    _, *parts = PART.split(text)
+    pairs = zip(parts[::2], parts[1::2], strict=True)
+    return "".join(part.strip() + "\n" for name, part in pairs if name in modules)
+
+
+def _joined(*names: str) -> dict[str, str]:
+    """The texts of modules and of what they import, by name, in the order of need."""
+    texts: dict[str, str] = {}
     seen: set[str] = set()
 
     def visit(one: str) -> None:
@@ -242,11 +259,11 @@ def _joined(*names: str) -> str:
         for other in IMPORT.findall(text):
             visit(other)
         text = NOTES.sub("", IMPORT.sub("", text))
-        texts.append(re.sub(r"^export ", "", text, flags=re.MULTILINE))
+        texts[one] = re.sub(r"^export ", "", text, flags=re.MULTILINE)
 
     for name in names:
         visit(name)
-    return "\n".join(texts)
+    return texts
 
 
 def _quoted(code: str) -> str:

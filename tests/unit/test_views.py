@@ -12,6 +12,7 @@ from helpers.views import view as view_module
 from helpers.views.view import (
     FOLDER,
     IMPORT,
+    PART,
     WORKER,
     Table,
     View,
@@ -125,6 +126,29 @@ def test_a_bundle_keeps_what_its_files_define_and_no_doc_comments(module):
         source = re.sub(r"(?m)^export ", "", FILES[name].read_text(encoding="utf-8"))
         assert set(TOP_LEVEL.findall(source)) <= set(TOP_LEVEL.findall(bundle(module)))
     assert "@param" not in bundle(module)
+
+
+def modules_of(name):
+    """A module and all that it imports."""
+    found = IMPORT.findall(FILES[name].read_text(encoding="utf-8"))
+    return {name}.union(*map(modules_of, found))
+
+
+def test_a_bundle_has_the_style_of_its_modules_alone():
+    _, *parts = PART.split((FOLDER / "views.css").read_text(encoding="utf-8"))
+    assert set(parts[::2]) <= set(FILES)
+    for name, style in zip(parts[::2], parts[1::2], strict=True):
+        having = {one for one in VIEWS if style.strip() in bundle(one)}
+        assert having == {one for one in VIEWS if name in {"page"} | modules_of(one)}
+
+
+def test_every_class_of_the_style_is_somewhere():
+    style = (FOLDER / "views.css").read_text(encoding="utf-8")
+    used = "".join(path.read_text("utf-8") for path in FOLDER.rglob("*.[jp][sy]"))
+    names = set(re.findall(r"\.([a-zA-Z][\w-]*)", re.sub(r"(?s)/\*.*?\*/", "", style)))
+    theirs = {one for one in names if one.startswith(("jp-", "jupyter-"))}
+    for name in names - theirs - {"text_html"}:  # JupyterLab's and MyST's
+        assert re.search(rf"\b{name}\b", used), name
 
 
 def test_a_module_that_would_end_its_script_is_named(monkeypatch):

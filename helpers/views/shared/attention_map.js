@@ -5,32 +5,6 @@ import { heatMap } from "./heat_map.js";
 import { sum } from "./mathematics.js";
 import { COLOURS, draw, freshId, h } from "./page.js";
 import { fixed, isolated, visible } from "./words.js";
-
-const MAP_STYLE = `
-.aos-view .tokens { position: relative; user-select: none; }
-.aos-view .tokens [role=option] {
-  display: flex; gap: 0.4rem; align-items: center; padding: 0 0.3rem; border-radius: 4px;
-  cursor: pointer; overflow: hidden;
-}
-.aos-view .tokens .name {
-  white-space: pre; overflow: hidden; text-overflow: ellipsis; unicode-bidi: isolate;
-  max-width: min(7rem, 23vw); flex: 1;
-}
-.aos-view .tokens .number { width: 2.3rem; font-variant-numeric: tabular-nums; flex: none; }
-.aos-view .tokens.asking .name { text-align: right; }
-.aos-view .tokens.asking [role=option] { flex-direction: row-reverse; text-align: right; }
-.aos-view .tokens .chosen {
-  background: var(--faint); box-shadow: inset 0 0 0 2px currentColor; font-weight: 600;
-}
-.aos-view .tokens:focus-visible { outline-width: 1px; outline-offset: 0; }
-.aos-view .between {
-  display: grid; grid-template-columns: auto minmax(3.5rem, 1fr) auto; width: 24rem;
-  max-width: 100%;
-}
-.aos-view .between .head { font-weight: 600; padding: 0 0.3rem; }
-.aos-view .said { min-height: 3em; }
-@media (min-width: 600px) { .aos-view .said { min-height: 1.5em; } }
-`;
 const LEAST_LINE = 0.004; // a weight below it has no line while all lines are shown
 
 /**
@@ -184,7 +158,6 @@ export function attentionMap({
     element: h(
       "div",
       {},
-      h("style", {}, MAP_STYLE),
       h(
         "p",
         { class: "note" },
@@ -198,7 +171,7 @@ export function attentionMap({
         h(
           "div",
           { class: "between" },
-          h("span", { class: "head queries", style: "text-align: right" }, "queries"),
+          h("span", { class: "head queries asking" }, "queries"),
           h("span"),
           h("span", { class: "head keys" }, "keys"),
           columns.queries.element,

@@ -78,7 +78,7 @@ export function field({ name, label, value, step = 0.1, change }) {
     "aria-label": label,
     value,
     step,
-    style: "width: 5.5rem",
+    class: "number-field",
     oninput: () => {
       if (input.value !== "" && Number.isFinite(Number(input.value))) change(Number(input.value));
     },
@@ -119,7 +119,7 @@ export function handle({ name, label, at, scale, colour, step = 0.1, limit = 2, 
     role: "slider",
     "data-control": name,
     "aria-label": label,
-    style: "cursor: grab; touch-action: none",
+    class: "handle",
     "aria-valuenow": fixed(x),
     "aria-valuemin": -limit,
     "aria-valuemax": limit,

@@ -1,24 +1,7 @@
 // Attention weights as a map: a table of numbers, or points where there are many.
 
-import { COLOURS, h, mixed, scroll } from "./page.js";
+import { COLOURS, h, mixed, scroll, table } from "./page.js";
 import { fixed } from "./words.js";
-
-const HEAT_STYLE = `
-.aos-view .map table { font-size: 0.85rem; }
-.aos-view .map th, .aos-view .map td { padding: 0.15rem 0.3rem; }
-.aos-view td.chosen { box-shadow: inset 0 2px currentColor, inset 0 -2px currentColor; }
-.aos-view td.chosen.column { box-shadow: inset 2px 0 currentColor, inset -2px 0 currentColor; }
-.aos-view .pixels {
-  position: relative; width: 22rem; max-width: 100%; border: 1px solid var(--line);
-  overflow: hidden;
-}
-.aos-view .pixels canvas { display: block; width: 100%; image-rendering: pixelated; }
-.aos-view .pixels div { position: absolute; outline: 2px solid currentColor; pointer-events: none; }
-@media (max-width: 599px) {
-  .aos-view .map table { font-size: 0.78rem; }
-  .aos-view .map th, .aos-view .map td { padding: 0.1rem 0.15rem; }
-}
-`;
 const MOST_NUMBERS = 16; // up to that many tokens, a map has a number in each cell
 
 /**
@@ -37,7 +20,7 @@ export function heatMap({ caption, first = 0, point = () => {} }) {
   const mark = h("div");
   const pixels = h("div", { class: "pixels" }, canvas, mark);
   const body = h("div");
-  const element = h("div", { class: "map" }, h("style", {}, HEAT_STYLE), body);
+  const element = h("div", { class: "map" }, body);
   let cells = [];
   let marked = [];
   canvas.addEventListener("pointermove", (event) => {
@@ -60,27 +43,10 @@ export function heatMap({ caption, first = 0, point = () => {} }) {
       );
     cells = tokens.map((_, i) => keys.map((_, j) => cell(rows[i][j], i, j)));
     frame.replaceChildren(
-      h(
-        "table",
-        {},
-        h("caption", {}, caption),
-        h(
-          "thead",
-          {},
-          h(
-            "tr",
-            {},
-            h("td", {}),
-            keys.map((name) => h("th", { scope: "col", class: "keys" }, name)),
-          ),
-        ),
-        h(
-          "tbody",
-          {},
-          cells.map((row, i) =>
-            h("tr", {}, h("th", { scope: "row", class: "queries" }, tokens[i]), row),
-          ),
-        ),
+      table(
+        caption,
+        [null, ...keys.map((name) => h("th", { scope: "col", class: "keys" }, name))],
+        cells.map((row, i) => [h("th", { scope: "row", class: "queries" }, tokens[i]), ...row]),
       ),
     );
     body.replaceChildren(frame);

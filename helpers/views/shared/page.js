@@ -1,75 +1,7 @@
 // What every view stands on: its style and colours, the place where it is drawn, its elements.
 // Text reaches the page as text only, so that no token or prompt can become markup.
 
-const STYLE = `
-.aos-view {
-  --queries: #0072b2; --keys: #b34a00; --values: #00795a; --weights: #a3477d;
-  --line: color-mix(in srgb, currentColor 28%, transparent);
-  --faint: color-mix(in srgb, currentColor 8%, transparent);
-  border: 1px solid var(--line); border-radius: 8px; padding: 0.75rem 1rem;
-  margin: 0.5rem 0; font-size: 0.95rem; line-height: 1.45; max-width: 100%;
-  box-sizing: border-box; overflow-wrap: anywhere;
-}
-.aos-view.dark { --queries: #5cb8ee; --keys: #ff9a57; --values: #3fd3a4; --weights: #eba3cb; }
-.aos-view *, .aos-view *::before { box-sizing: border-box; }
-.aos-view .title { font-weight: 600; margin: 0 0 0.5rem; }
-.aos-view .controls {
-  display: flex; flex-wrap: wrap; gap: 0.5rem 1.25rem; align-items: end; margin: 0.5rem 0;
-}
-.aos-view .panels { display: flex; flex-wrap: wrap; gap: 0.75rem 1.5rem; align-items: start; }
-.aos-view .panels > * { min-width: 0; max-width: 100%; }
-.aos-view label, .aos-view fieldset {
-  display: inline-flex; flex-wrap: wrap; gap: 0.25rem 0.5rem; align-items: center; border: 0;
-  margin: 0; padding: 0; min-width: 0;
-}
-.aos-view legend {
-  float: left; padding: 0; margin: 0; font-size: inherit; font-weight: inherit; width: auto;
-  line-height: inherit;
-}
-.aos-view input, .aos-view select, .aos-view button, .aos-view textarea {
-  font: inherit; color: inherit; background: transparent; border: 1px solid var(--line);
-  border-radius: 5px; padding: 0.15rem 0.5rem; margin: 0; min-height: 1.75rem;
-}
-.aos-view input[type=range] {
-  width: 10rem; max-width: 60vw; padding-inline: 0; accent-color: var(--queries);
-}
-.aos-view option { color: #111; background: #fff; }
-.aos-view button { cursor: pointer; background: var(--faint); }
-.aos-view button[aria-pressed=true] { outline: 2px solid var(--queries); }
-.aos-view :focus-visible { outline: 2px solid var(--queries); outline-offset: 2px; }
-.aos-view output { font-variant-numeric: tabular-nums; font-weight: 600; }
-.aos-view .scroll { overflow-x: auto; max-width: 100%; }
-.aos-view .scroll.more { mask-image: linear-gradient(to left, rgb(0 0 0 / 25%), black 2.5rem); }
-@media (max-width: 599px) { .aos-view .live th, .aos-view .live td { padding-inline: 0.25rem; } }
-.aos-view table {
-  border-collapse: collapse; margin: 0.25rem 0; font-variant-numeric: tabular-nums; width: auto;
-  display: table;
-}
-.aos-view caption {
-  caption-side: top; text-align: left; font-weight: 600; color: inherit; padding: 0 0 0.2rem;
-}
-.aos-view th, .aos-view td {
-  border: 1px solid var(--line); padding: 0.15rem 0.45rem; text-align: right; font-weight: 400;
-  background: transparent; color: inherit; white-space: pre; unicode-bidi: isolate;
-}
-.aos-view th { font-weight: 600; }
-.aos-view td.off {
-  background: repeating-linear-gradient(135deg, var(--line) 0 1px, transparent 1px 6px);
-}
-.aos-view .queries { color: var(--queries); } .aos-view .keys { color: var(--keys); }
-.aos-view .values { color: var(--values); } .aos-view .weights { color: var(--weights); }
-.aos-view svg { max-width: 100%; height: auto; display: block; }
-.aos-view svg text { fill: currentColor; font-size: 12px; }
-.aos-view details { margin-top: 0.5rem; }
-.aos-view summary { cursor: pointer; }
-.aos-view .note { margin: 0.35rem 0; }
-.aos-view .text { white-space: pre-wrap; font-family: ui-monospace, monospace; }
-@media print { .aos-view .controls { display: none; } }
-/* The book's theme lays a light panel under outputs on dark pages. */
-.text_html:has(> .aos-view) {
-  background: transparent !important; color: inherit !important; padding: 0 !important;
-}
-`;
+import STYLE from "../views.css?text";
 
 // Fills and lines, the same on light and dark pages.
 export const COLOURS = {
@@ -164,6 +96,33 @@ function fill(element, attributes, children) {
   for (const child of children.flat())
     if (child !== null && child !== undefined) element.append(child);
   return element;
+}
+
+/**
+ * A table. A text becomes a head, among the `columns` and first in a row, or a cell; what is a
+ * cell already is taken as it is, and null is an empty cell above a column without a name.
+ * @param {string | null} caption
+ * @param {Child[] | null} columns
+ * @param {Child[][]} rows
+ * @param {Attributes} attributes where `foot` is one more row, below all others
+ */
+export function table(caption, columns, rows, { foot, ...attributes } = {}) {
+  const isCell = (child) => child instanceof HTMLTableCellElement;
+  const head = (scope, child) => (isCell(child) ? child : h("th", { scope }, child));
+  const cell = (child, place) => {
+    if (place === 0) return head("row", child);
+    return isCell(child) ? child : h("td", {}, child);
+  };
+  const row = (cells) => h("tr", {}, cells.map(cell));
+  const above = (columns ?? []).map((one) => (one === null ? h("td") : head("col", one)));
+  return h(
+    "table",
+    attributes,
+    caption === null ? null : h("caption", {}, caption),
+    columns ? h("thead", {}, h("tr", {}, above)) : null,
+    h("tbody", {}, rows.map(row)),
+    foot ? h("tfoot", {}, row(foot)) : null,
+  );
 }
 
 let drawn = 0;

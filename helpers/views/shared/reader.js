@@ -1,16 +1,9 @@
 // A text that a model reads and continues, in the page: what may come next, and its characters'
 // names.
 import { randomFrom } from "./mathematics.js";
-import { COLOURS, h, scroll } from "./page.js";
+import { h, scroll, table } from "./page.js";
 import { drawFrom, nextProbabilities } from "./sampling.js";
 import { fixed } from "./words.js";
-
-const BAR_STYLE = `
-.aos-view .bar {
-  display: inline-block; height: 0.8rem; background: ${COLOURS.weights}; vertical-align: middle;
-  print-color-adjust: exact;
-}
-`;
 
 /** A text that the model reads from the start character on, and continues. */
 export class Reader {
@@ -80,32 +73,16 @@ export class Reader {
 
 /** A table of names and numbers, each with a bar; `values` are the numbers' data-values. */
 export function barTable(caption, values, rows) {
-  return scroll(
-    caption,
-    h("style", {}, BAR_STYLE),
+  const row = ([name, number], place) => [
+    h("th", { scope: "row", "data-value": `${values.name} ${place}` }, name),
+    h("td", { "data-value": `${values.number} ${place}` }, fixed(number)),
     h(
-      "table",
-      {},
-      h("caption", {}, caption),
-      h(
-        "tbody",
-        {},
-        rows.map(([name, number], place) =>
-          h(
-            "tr",
-            {},
-            h("th", { scope: "row", "data-value": `${values.name} ${place}` }, name),
-            h("td", { "data-value": `${values.number} ${place}` }, fixed(number)),
-            h(
-              "td",
-              { style: "text-align: left; min-width: 7rem" },
-              h("span", { class: "bar", style: `width: ${(6 * number).toFixed(2)}rem` }),
-            ),
-          ),
-        ),
-      ),
+      "td",
+      { class: "barred" },
+      h("span", { class: "bar", style: `width: ${(6 * number).toFixed(2)}rem` }),
     ),
-  );
+  ];
+  return scroll(caption, table(caption, null, rows.map(row)));
 }
 
 /** The places of the largest numbers, the largest first; among equal ones the earlier. */

@@ -1,7 +1,7 @@
 // What is shown of a model that learns in the page: numbers, answers, its words, where it looks.
 import { menu, slider } from "../shared/controls.js";
 import { heatMap } from "../shared/heat_map.js";
-import { COLOURS, h, mixed, scroll } from "../shared/page.js";
+import { COLOURS, h, mixed, scroll, table } from "../shared/page.js";
 import { placed, quoted } from "../shared/reader.js";
 import { fixed, isolated, visible } from "../shared/words.js";
 import { several, sizesInWords } from "./choices.js";
@@ -90,26 +90,19 @@ function numbersTable(title, hasFloor) {
   const cells = {};
   const row = (name, value) => {
     cells[value] = h("td", { "data-value": value });
-    return h("tr", {}, h("th", { scope: "row" }, name), cells[value]);
+    return [name, cells[value]];
   };
   const element = h(
     "div",
     { "data-value": "numbers" },
-    h(
-      "table",
-      {},
-      h("caption", {}, title),
-      h(
-        "tbody",
-        {},
-        row("step", "step"),
-        row("last examined after", "found after"),
-        row("held-out loss", "held out"),
-        hasFloor ? row("above the floor", "above") : null,
-        row("characters a second", "speed"),
-        row("time left", "left"),
-      ),
-    ),
+    table(title, null, [
+      row("step", "step"),
+      row("last examined after", "found after"),
+      row("held-out loss", "held out"),
+      ...(hasFloor ? [row("above the floor", "above")] : []),
+      row("characters a second", "speed"),
+      row("time left", "left"),
+    ]),
   );
   const set = (value, text) => {
     cells[value].textContent = text;
@@ -127,9 +120,8 @@ function answersTable() {
     if (!kinds.length) return;
     if (!(kinds[0] in cells)) {
       for (const kind of kinds) cells[kind] = h("td", { "data-value": `right ${kind}` });
-      const rows = kinds.map((kind) => h("tr", {}, h("th", { scope: "row" }, kind), cells[kind]));
-      const table = h("table", {}, h("caption", {}, "Right answers"), h("tbody", {}, rows));
-      element.replaceChildren(scroll("Right answers", table));
+      const rows = kinds.map((kind) => [kind, cells[kind]]);
+      element.replaceChildren(scroll("Right answers", table("Right answers", null, rows)));
     }
     for (const kind of kinds) {
       const [right, all] = found[kind];
