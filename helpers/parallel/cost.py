@@ -11,6 +11,7 @@ saves); Patarasuk and Yuan 2009 (bytes round a ring).
 """
 
 import dataclasses
+import itertools
 import math
 import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -259,15 +260,18 @@ def _nearest(rows: Sequence[tuple[float, ...]]) -> list[float]:
 
 
 def _not_below_0(table: NDArray[Any], target: NDArray[Any]) -> NDArray[Any]:
-    """The least squares' factors, without those that would be below 0."""
+    """The least squares' factors, none below 0; every choice of columns is tried."""
     scale = table.max(axis=0)
-    factors, used = np.zeros(len(scale)), np.arange(len(scale))
-    while True:
-        found, *_ = np.linalg.lstsq(table[:, used] / scale[used], target, rcond=None)
-        if (found >= 0).all():
+    factors, least = np.zeros(len(scale)), np.inf
+    for which in itertools.product((False, True), repeat=len(scale)):
+        used = np.array(which)
+        part = table[:, used] / scale[used]
+        found, *_ = np.linalg.lstsq(part, target, rcond=None)
+        missed = np.linalg.norm(part @ found - target)
+        if (found >= 0).all() and missed < least:
+            factors, least = np.zeros(len(scale)), missed
             factors[used] = found / scale[used]
-            return factors
-        used = np.delete(used, found.argmin())
+    return factors
 
 
 def _sendings(

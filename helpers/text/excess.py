@@ -130,25 +130,6 @@ class Truth:
         expected, found = torch.stack(sums, dim=1)
         return Excess(expected, found)
 
-    def by_character(self, index: int, log_probabilities: Tensor) -> Excess:
-        """The same for one of the stories, character by character.
-
-        Args:
-            index: which of the stories, from 0.
-            log_probabilities: (T, vocab_size), what the model expects along it.
-
-        Returns:
-            excess: an ``Excess`` whose tensors are (T, decisions). Their sums over T
-            are the story's rows in that of ``excess``.
-
-        Raises:
-            ValueError: an index that no story has, and as for ``excess``.
-        """
-        if not 0 <= index < len(self.stories):
-            last = len(self.stories) - 1
-            raise ValueError(f"index must be from 0 to {last}, got {index}")
-        return Excess(*self._by_character({index: log_probabilities}))
-
     def summary(self, nats: Tensor) -> dict[str, Part]:
         """Average over the stories.
 

@@ -86,11 +86,6 @@ class TrainResult:
         return self.history[-1].held_out
 
     @property
-    def held_out_bits(self) -> float | None:
-        """Bits per character on the held-out text after the last step, or None."""
-        return None if self.held_out is None else bits(self.held_out)
-
-    @property
     def seconds(self) -> float:
         """Seconds spent on all steps, without evaluations and checkpoints."""
         return self.history[-1].seconds

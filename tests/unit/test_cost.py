@@ -3,6 +3,7 @@
 import dataclasses
 import sys
 
+import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
@@ -10,7 +11,7 @@ import torch.nn.functional as F
 from helpers import published
 from helpers.models.language_model import TransformerLM
 from helpers.models.transformer_block import BlockAttention, TransformerConfig
-from helpers.parallel import executions, processes, traffic
+from helpers.parallel import cost, executions, processes, traffic
 from helpers.parallel.cost import WAYS, estimate, fitted, quickest, work_of
 from helpers.parallel.traffic import bytes_sent
 from helpers.parallel.workload import MODELS, Machine, Work, h100
@@ -463,3 +464,26 @@ def test_the_loopback_sees_the_bytes_that_are_counted():
     for kind, sent in found.items():
         together = 2 * bytes_sent(as_if.get(kind, kind), in_processes.MUCH, 2)
         assert together <= sent < 1.15 * together, kind
+
+
+def test_no_factor_is_below_0_and_none_is_left_out_that_would_help():
+    """Where least squares meets its bound, no factor at 0 wants to grow."""
+    generator = np.random.default_rng(0)
+    cases = [
+        (table, table @ generator.normal(size=3))
+        for table in generator.uniform(0.1, 1.0, (50, 6, 3))
+    ]
+    # Here the lowest factor is not the one to be left out.
+    table = np.array(
+        [[2.0, 4.0, 1.0], [5.0, 2.0, 4.0], [1.0, 2.0, 1.0], [3.0, 5.0, 2.0]]
+    )
+    cases.append((table, np.array([-2.0, 4.0, -2.0, -3.0])))
+    bound = 0
+    for table, target in cases:
+        found = cost._not_below_0(table, target)
+        gradient = table.T @ (table @ found - target)
+        assert (found >= 0).all()
+        assert (gradient > -1e-9).all()
+        assert (np.abs(gradient[found > 0]) < 1e-9).all()
+        bound += (found == 0).any()
+    assert bound > 10

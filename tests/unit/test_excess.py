@@ -11,7 +11,7 @@ from helpers.models.switches import silenced
 from helpers.recorded import story_model
 from helpers.text import corpus, excess, probes
 from helpers.text.decisions import DECISIONS, FREE, SPELLING
-from helpers.text.excess import Truth
+from helpers.text.excess import Excess, Truth
 from helpers.text.little_world import WORDS, LittleWorld
 from helpers.text.ngram import NGramModel
 
@@ -232,7 +232,7 @@ def test_a_story_character_by_character(told):
     rows = [torch.zeros_like(one).log_softmax(1) for one in few.log_probabilities]
     whole = few.excess(rows)
     for i, log_q in enumerate(rows):
-        each = few.by_character(i, log_q)
+        each = Excess(*few._by_character({i: log_q}))
         for nats, summed in zip(each, whole, strict=True):
             assert nats.shape == (len(few.stories[i]), len(DECISIONS))
             torch.testing.assert_close(nats.sum(dim=0), summed[i])
@@ -251,7 +251,7 @@ def test_the_exercise_asks_for_what_a_character_loses(told):
     p = truth.log_probabilities[7].exp()
     generator = torch.Generator().manual_seed(0)
     log_q = torch.randn(p.shape, generator=generator).double().log_softmax(1)
-    lost = truth.by_character(7, log_q).expected.sum(dim=1)
+    lost = truth._by_character({7: log_q})[0].sum(dim=1)
     asked = torch.stack(list(map(checks.excess_nats.reference, log_q, p)))
     torch.testing.assert_close(asked, lost)
 
@@ -319,9 +319,5 @@ def test_what_does_not_fit_is_named(told):
     sure = [torch.full_like(row, -math.inf) for row in rows]
     with pytest.raises(ValueError, match="more than probability 0"):
         truth.excess(sure)
-    with pytest.raises(ValueError, match="index must be from 0 to 1, got 2"):
-        truth.by_character(2, rows[1])
-    with pytest.raises(ValueError, match=rf"of story 1 must have shape .*\({short}, "):
-        truth.by_character(1, rows[1][:-1])
     with pytest.raises(ValueError, match=r"nats must have shape .*\(2, 22\), got"):
         truth.summary(torch.zeros(3, 22))

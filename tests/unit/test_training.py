@@ -17,7 +17,7 @@ from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from helpers.text.batches import Documents
 from helpers.training.config import TrainConfig
-from helpers.training.loop import Row, TrainResult, bits, evaluate, train
+from helpers.training.loop import bits, evaluate, train
 from helpers.training.muon import Muon
 from helpers.training.optimizers import learning_rate_at, make_optimizers
 from tests.samples.training import (
@@ -210,7 +210,6 @@ def test_training_learns_and_its_history_says_so(optimizer):
     # One bit of noise a character, some of it told by the character before it.
     assert result.loss < 1.2
     assert result.held_out < 1.2
-    assert result.held_out_bits == pytest.approx(result.held_out / math.log(2))
     seconds = [row.seconds for row in history]
     assert seconds == sorted(seconds)
     assert 0 < seconds[0] < result.seconds == seconds[-1]
@@ -223,12 +222,11 @@ def test_held_out_text_is_evaluated_at_the_end_at_least():
     assert result.held_out == evaluate(model, held_out)
     result = quick()
     assert result.held_out is None
-    assert result.held_out_bits is None
 
 
 def test_a_nat_is_more_than_a_bit():
     assert bits(math.log(2)) == 1.0
-    assert TrainResult((Row(1, 2.0, math.log(4), 0.1),)).held_out_bits == 2.0
+    assert bits(math.log(4)) == 2.0
 
 
 @pytest.mark.parametrize("batch_size", [1, 2, 64])
