@@ -32,6 +32,15 @@
     const start = word.replace(ENDING, "");
     return start.length < 3 ? word : start;
   };
+  /**
+   * The word with two neighbouring letters exchanged: one slip, for a count of edits two.
+   * @param {string} word
+   */
+  const exchanged = (word) =>
+    Array.from(
+      { length: word.length - 1 },
+      (_, i) => word.slice(0, i) + word[i + 1] + word[i] + word.slice(i + 2),
+    );
   /** @param {string} name */
   const plain = (name) => wordsOf(name).map(trimmed).join(" ");
   /**
@@ -126,7 +135,14 @@
       ["any", { combineWith: "OR" }],
     ])) {
       const { fuzzy = false, combineWith } = /** @type {any} */ (more);
-      const queries = forms.map((form) => ({ ...form, fuzzy }));
+      const queries = forms.map((form, n) => ({
+        ...form,
+        queries: [
+          ...form.queries,
+          ...(fuzzy ? [{ queries: exchanged(words[n]), combineWith: "OR", fuzzy: false }] : []),
+        ],
+        fuzzy,
+      }));
       const found = index.search({ combineWith, queries }, settings);
       if (found.length === 0) continue;
       const hits = found.map(({ id, terms }) => ({ section: sections[id], words: new Set(terms) }));

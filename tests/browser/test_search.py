@@ -213,6 +213,10 @@ def test_nothing_found_and_similar_words_are_told(searched):
     said = ask(page, "sofmax")
     assert said.startswith("Nothing found for “sofmax”. With similar words: ")
     assert "softmax" in {word.lower() for word in hits(page)[0]["marked"]}
+    said = ask(page, "layr nrom")  # a letter left out, and two exchanged
+    assert said.startswith("Nothing found for “layr nrom”. With similar words: ")
+    marked = [{word.lower() for word in hit["marked"]} for hit in hits(page)[:3]]
+    assert any({"layer", "norm"} <= words for words in marked)
     assert ask(page, "softmax zebra").startswith("No section has all these words.")
     assert hits(page)
     for nothing in ("the", "?!", "(", "\\"):
