@@ -1,6 +1,7 @@
-"""Run every experiment but the story model's.
+"""Run what trains for a chapter's record; of many models, only what the record lacks.
 
-Of those that train many models, only what their records lack.
+The story model, the trainer in the page, the processes' times and the two-core minute
+are run by themselves.
 """
 
 import sys

@@ -190,7 +190,10 @@ def main():
     notebooks.format_notebook(notebook)
     path = folder / f"{arguments.name}.ipynb"
     notebooks.write(path, notebook)
-    print(f"{path} is a draft: fill it in JupyterLab (make lab), then make notebooks.")
+    print(
+        f"{path} is a draft: fill it in (.venv/bin/jupyter lab chapters), then run "
+        "make notebooks."
+    )
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from helpers import validation
-from helpers.models.decoder import Decoder
+from helpers.models.fast_decoding import Decoder
 from helpers.models.language_model import require_ids
 from helpers.models.switches import eval_mode
 from helpers.text.encoding import encode_for_model
@@ -99,7 +99,8 @@ def generate(
         top_p: see there.
         generator: a ``torch.Generator`` of the CPU; PyTorch's own where left out. With
             temperature 0 nothing is drawn.
-        use_cache: keep keys and values where the model can (it has ``new_cache``). The
+        use_cache: keep keys and values where the model can: a ``fast_decoding.Decoder``
+            where it fits, else the model's own ``new_cache``, where it has one. The
             characters are the same, sooner. Once the text outgrows the context, every
             position moves with each character and nothing kept fits any more: from
             there on each step reads the last ``context_length`` characters anew.

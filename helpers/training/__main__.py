@@ -31,7 +31,7 @@ from helpers.training import checkpoint
 from helpers.training.config import PRESETS, TrainConfig, preset
 from helpers.training.launching import Group, Stopped, signals
 from helpers.training.loop import Row, bits, train
-from helpers.training.team import STRATEGIES
+from helpers.training.strategies import STRATEGIES
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -31,7 +31,7 @@ from helpers.training.optimizers import (
     learning_rate_at,
     make_optimizers,
 )
-from helpers.training.team import (
+from helpers.training.strategies import (
     Team,
     difference,
     full_state,

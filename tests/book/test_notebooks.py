@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from tests import ROOT
-from tests.unit.test_figures import FIGURES
+from tests.unit.test_textbook_figures import FIGURES
 from tools import notebooks
 from tools.new_chapter import is_draft
 

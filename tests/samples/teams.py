@@ -8,7 +8,7 @@ from helpers.models.transformer_block import TransformerConfig
 from helpers.text.batches import Documents
 from helpers.training.config import TrainConfig
 from helpers.training.loop import train
-from helpers.training.team import STRATEGIES
+from helpers.training.strategies import STRATEGIES
 from tests.samples.training import VOCAB_SIZE, make_data
 
 T, STEPS, STOP = 8, 6, 4  # a checkpoint every two steps

@@ -1,8 +1,8 @@
 """The 70 tensors that the book's sources printed, computed again through helpers.
 
-Each function below is a figure's recipe, in the order of tests/data/figures.json. It
-may set weights, choose the order in which layers are made, concatenate, or apply a
-given mask; the mathematics is the helpers'.
+Each function below is a figure's recipe, in the order of
+tests/data/textbook_figures.json. It may set weights, choose the order in which layers
+are made, concatenate, or apply a given mask; the mathematics is the helpers'.
 """
 
 import json
@@ -28,7 +28,7 @@ from helpers.attention import (
 from tests import ROOT
 from tests.samples.six_words import INPUTS
 
-FIGURES = json.loads((ROOT / "tests/data/figures.json").read_text("utf-8"))
+FIGURES = json.loads((ROOT / "tests/data/textbook_figures.json").read_text("utf-8"))
 PRINTED_TO = 5.1e-5  # half of the fourth decimal, and the rounding of float32
 DROPOUT = {"causal.dropout03", "dropout.ones_seed123", "dropout.weights_seed123"}
 RECIPES = {}

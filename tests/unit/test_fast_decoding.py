@@ -1,4 +1,4 @@
-"""helpers.models.decoder: the model's logits, whatever it is made of."""
+"""helpers.models.fast_decoding: the model's logits, whatever it is made of."""
 
 import dataclasses
 
@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from helpers.models.decoder import Decoder
+from helpers.models.fast_decoding import Decoder
 from helpers.models.language_model import CharLanguageModel, TransformerLM
 from helpers.models.switches import attending_with, eval_mode
 from helpers.models.transformer_block import CHOICES, RMSNorm, TransformerConfig

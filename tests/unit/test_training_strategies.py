@@ -16,7 +16,7 @@ from helpers.parallel.processes import run
 from helpers.training import checkpoint
 from helpers.training.__main__ import main
 from helpers.training.loop import train
-from helpers.training.team import STRATEGIES
+from helpers.training.strategies import STRATEGIES
 from tests.samples import teams
 from tests.samples.training import TinyModel, make_config, make_data
 
