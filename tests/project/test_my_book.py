@@ -154,7 +154,9 @@ def test_jupyterlab_shows_the_welcome_page_at_the_address_that_it_prints(
         page.get_by_role("tab", name="03_scaling.ipynb").wait_for(timeout=120_000)
         page.close()
     finally:
-        server.terminate()
+        # Told to end while a kernel starts, it may start that kernel anew and never
+        # end. Kernels end by themselves once their server is gone.
+        server.kill()
         server.wait(timeout=60)
 
 

@@ -322,7 +322,7 @@ def test_bytes_are_those_that_processes_send():
     work = Work(2, e.C, e.T, e.B + 1, e.VOCAB, squares=11.0)
     machine = dataclasses.replace(SLOW, bytes_each=8)
     found, _ = processes.run(
-        e.execute_spread, 2, {"positions": "learned", "num_kv_heads": e.H_KV}
+        e.execute_parallel, 2, {"positions": "learned", "num_kv_heads": e.H_KV}
     )
     sent = {
         way: sum(bytes_sent(kind, one, 2) for kind, one in step["payload"].items())
