@@ -1,13 +1,15 @@
 """A pytest plugin: how the tests are spread over worker processes.
 
 Each file goes to one worker as a whole, so that a notebook keeps its kernel and a
-module its fixtures. ``-n 0`` runs everything in one process, ``-n 8`` in eight.
+module its fixtures, but for the files of ``APART``. ``-n 0`` runs everything in one
+process, ``-n 8`` in eight.
 """
 
 import os
 import sys
 
 import pytest
+from xdist.scheduler import LoadFileScheduling
 
 # What jsonschema would ask whether a text is an address, which no test does. Its import
 # puts together 38 parsers: 3 seconds of each worker, and of what asks nothing of it.
@@ -34,6 +36,17 @@ FIRST = [
     "tests/browser/test_model_in_the_page.py",
     "tests/unit/test_generation.py",
 ]
+# Minutes of work that shares nothing: test by test, and last, so that no worker is left
+# with a file while the others have nothing to do.
+APART = ["tests/unit/test_corpora.py", "attention-audit/tests/test_corpus.py"]
+
+
+class Files(LoadFileScheduling):
+    """Whole files, but for those of ``APART``."""
+
+    def _split_scope(self, nodeid):
+        file = super()._split_scope(nodeid)
+        return nodeid if file in APART else file
 
 
 def pytest_configure(config):
@@ -61,10 +74,16 @@ def pytest_xdist_auto_num_workers(config):
     return workers if workers > 1 else 0
 
 
+def pytest_xdist_make_scheduler(config, log):
+    """Who gets what."""
+    return Files(config, log)
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items):
-    """Files in the order of FIRST, then all others as they come."""
+    """Files in the order of FIRST, then all others as they come, and APART's."""
     places = {file: place for place, file in enumerate(FIRST)}
+    places |= dict.fromkeys(APART, len(FIRST) + 1)
     items.sort(key=lambda item: places.get(file_of(item), len(FIRST)))
 
 

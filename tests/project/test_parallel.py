@@ -8,8 +8,10 @@ import pytest
 from tests import ROOT, parallel
 
 
-def test_what_starts_first_is_there():
-    assert [file for file in parallel.FIRST if not (ROOT / file).is_file()] == []
+def test_what_starts_first_or_last_is_there():
+    files = [*parallel.FIRST, *parallel.APART]
+    assert [file for file in files if not (ROOT / file).is_file()] == []
+    assert len(set(files)) == len(files)
 
 
 @pytest.mark.parametrize(
@@ -30,10 +32,21 @@ def test_workers_are_as_many_as_can_be_busy(monkeypatch, cores, arguments, worke
 
 
 def test_long_files_come_first_and_the_others_keep_their_order():
-    files = ["tests/a.py", parallel.FIRST[1], "tests/b.py", parallel.FIRST[0]]
+    apart = parallel.APART[0]
+    files = [apart, "tests/a.py", parallel.FIRST[1], "tests/b.py", parallel.FIRST[0]]
     items = [SimpleNamespace(nodeid=f"{file}::test") for file in files]
     parallel.pytest_collection_modifyitems(items)
     assert [parallel.file_of(item) for item in items] == [
         *parallel.FIRST[:2],
-        *("tests/a.py", "tests/b.py"),
+        *("tests/a.py", "tests/b.py", apart),
     ]
+
+
+def test_a_file_goes_to_one_worker_unless_it_is_apart():
+    def scope(file, test):
+        return object.__new__(parallel.Files)._split_scope(f"{file}::{test}")
+
+    assert scope("tests/a.py", "one") == scope("tests/a.py", "two")
+    assert scope("chapters/a.ipynb", "ipynb::Cell 0") == "chapters/a.ipynb"
+    for file in parallel.APART:
+        assert scope(file, "one") != scope(file, "two")
