@@ -9,7 +9,6 @@ checkpoint in that folder, also with another number of processes.
 import argparse
 import ast
 import dataclasses
-import os
 import pathlib
 import sys
 from collections.abc import Sequence
@@ -182,15 +181,18 @@ def _require_place(path: pathlib.Path, text: str, folder: pathlib.Path | None) -
     """--save works: better told before the training than behind it."""
     if path.is_dir() or (path.exists() and not path.is_file()):
         raise ValueError(f"--save must be a file, got {path}")
-    if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
-        raise ValueError(
-            f"--save must be in a folder that can be written to, got {path}"
-        )
-    taken = {pathlib.Path(text).resolve(), folder.resolve() if folder else None}
-    if path.resolve() in taken:
+    if not path.parent.is_dir():
+        raise ValueError(f"--save must be in a folder that is there, got {path}")
+    others = [] if text in corpus.OPTIONS else [pathlib.Path(text)]
+    others += [] if folder is None else [folder]
+    if path.resolve() in [one.resolve() for one in others]:
         raise ValueError(
             f"--save must be another place than the text and --checkpoints, got {path}"
         )
+    trial = path.with_name(f".writing-{path.name}")  # as save_model calls it
+    if not trial.exists():
+        trial.touch()
+        trial.unlink()
 
 
 def _print(line: str) -> None:

@@ -107,9 +107,10 @@ class Group:
         if self._store is None:
             return os.environ.get("LOCAL_RANK", "0") == "0"
         try:
-            return self._store.add("ended", 1) == 1
+            attempt = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
+            return self._store.add(f"ended {attempt}", 1) == 1
         except RuntimeError:  # torchrun has ended, and the store with it
-            return dist.get_rank() == 0
+            return os.environ.get("RANK", "0") == "0"
 
 
 @contextlib.contextmanager

@@ -46,8 +46,8 @@ def error_of(capsys, *arguments):
 def test_a_place_to_save_at_is_tried_before_the_training(tmp_path, text, capsys):
     (tmp_path / "folder").mkdir()
     for place, message in (
-        ("nowhere/model", "must be in a folder that can be written to, got"),
-        ("text.txt/model", "must be in a folder that can be written to, got"),
+        ("nowhere/model", "must be in a folder that is there, got"),
+        ("text.txt/model", "must be in a folder that is there, got"),
         ("folder", "must be a file, got"),
         ("text.txt", "must be another place than the text and --checkpoints"),
         ("kept", "must be another place than the text and --checkpoints"),
@@ -55,6 +55,8 @@ def test_a_place_to_save_at_is_tried_before_the_training(tmp_path, text, capsys)
         kept = ["--checkpoints", str(tmp_path / "kept")]
         found = error_of(capsys, text, *kept, "--save", str(tmp_path / place))
         assert re.search(f"error: --save {message}", found)
+    long = str(tmp_path / ("m" * 300))
+    assert "name too long" in error_of(capsys, text, "--save", long)
     assert pathlib.Path(text).read_text(encoding="utf-8") == TEXT
     assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "text.txt"]
 
