@@ -25,6 +25,7 @@ STRICT = ("-q", "-W", "-n", "--keep-going")
 BUILD_SECONDS = pytest.StashKey[float]()
 KEPT = ROOT / "_build" / "for_tests"
 KEPT_SECONDS = 24 * 60 * 60
+LONGEST_WAIT = 120_000  # milliseconds, for what a page is to show
 
 
 def pytest_collection_modifyitems(items):
@@ -234,7 +235,7 @@ def site_over_http(site):
 @pytest.fixture(scope="session")
 def chromium():
     """A headless Chromium: Debian's, or the one that Playwright has installed."""
-    from playwright.sync_api import Error, sync_playwright
+    from playwright.sync_api import Error, expect, sync_playwright
 
     names = ("chromium", "chromium-browser", "google-chrome")
     found = next(filter(None, map(shutil.which, names)), None)
@@ -248,5 +249,19 @@ def chromium():
                 raise
             why = error.message.splitlines()[0]
             pytest.skip(f"no Chromium; run 'playwright install chromium' ({why})")
-        yield browser
+        expect.set_options(timeout=LONGEST_WAIT)
+        yield Patient(browser)
         browser.close()
+
+
+class Patient:
+    """A browser whose pages are waited for while other programs take the processor."""
+
+    def __init__(self, browser):
+        self._browser = browser
+
+    def new_context(self, **options):
+        """A window of its own."""
+        context = self._browser.new_context(**options)
+        context.set_default_timeout(LONGEST_WAIT)
+        return context

@@ -14,7 +14,6 @@ from helpers.views import learning_in_the_page
 from helpers.views.learning_in_the_page import RECIPES
 from tests.samples.views import SAMPLES
 
-SECONDS = 60_000  # milliseconds to wait at most
 QUICK = {"width": "32", "layers": "1", "heads": "4"}
 
 
@@ -39,7 +38,6 @@ def wait(shown, name, text):
         "([name, text]) => new RegExp(text).test(document.querySelector("
         "`.live [data-value='${name}']`)?.innerText ?? '')",
         arg=[name, text],
-        timeout=SECONDS,
     )
 
 
@@ -49,7 +47,6 @@ def wait_for_another(shown, name, text):
         "([name, text]) => document.querySelector("
         "`.live [data-value='${name}']`).innerText !== text",
         arg=[name, text],
-        timeout=SECONDS,
     )
 
 
@@ -63,7 +60,6 @@ def wait_for_more(shown, than):
         "(than) => parseInt(document.querySelector("
         "\".live [data-value='step']\")?.innerText) > than",
         arg=than,
-        timeout=SECONDS,
         polling=100,  # in place of each frame: some tests count what the page does
     )
 

@@ -2,12 +2,14 @@
 
 import json
 import re
+import time
 
 import pytest
 from playwright.sync_api import expect
 
 from tests import ROOT
 from tests.browser.watched import Watched
+from tests.conftest import LONGEST_WAIT
 from tools import notebooks
 
 CHAPTER = "chapters/01_dot_product_attention"
@@ -59,11 +61,17 @@ def chapter(chromium, site):
 
 
 def kept(page):
-    """What is kept, once it is stored."""
+    """What is kept, once the page and another tab read the same."""
     page.evaluate(ALL_TOLD)
-    text = page.evaluate("(name) => localStorage.getItem(name)", KEY)
-    wait_until_stored(page, text)
-    return None if text is None else json.loads(text)
+    _, listener, *_ = page.context.pages
+    ends = time.monotonic() + LONGEST_WAIT / 1000
+    while True:
+        here = page.evaluate("(name) => localStorage.getItem(name)", KEY)
+        there = listener.evaluate("heard")
+        if here == there:
+            return None if here is None else json.loads(here)
+        assert time.monotonic() < ends, f"here {here}, in another tab {there}"
+        page.wait_for_timeout(20)
 
 
 def keep(page, text):
@@ -134,6 +142,7 @@ def test_a_finished_chapter_is_marked_and_forgotten_when_asked(chapter):
     page.evaluate("Storage.prototype.removeItem = () => null")
     with page.expect_event("load"):
         page.get_by_role("button", name="Forget it").click()
+    wait_until_stored(page, None)
     assert kept(page) is None
     expect(page.locator(".finished")).to_have_count(0)
     page.reload()

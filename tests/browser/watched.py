@@ -32,7 +32,7 @@ class Watched:
         self.page.evaluate("0")  # whatever was said before this answer has been noted
         self.wrong.clear()
 
-    def wait_for(self, pattern, seconds=30):
+    def wait_for(self, pattern, seconds=120):
         """Wait until something of that kind was noted."""
         ends = time.monotonic() + seconds
         while not re.search(pattern, " ".join(self.wrong)):

@@ -61,7 +61,7 @@ class Lab:
         """A notebook of the folder, once its cells are there."""
         page = self._window.new_page()
         page.goto(f"{self.address}/lab/tree/{name}?reset&token={TOKEN}")
-        page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
+        page.wait_for_selector(".jp-Notebook .jp-Cell")
         return Opened(page, name)
 
 
@@ -75,7 +75,7 @@ class Opened:
         """Run all cells, by the menu."""
         # The status bar says so once the kernel is connected; cells run before are
         # lost.
-        self.page.get_by_text(IDLE).wait_for(timeout=60_000)
+        self.page.get_by_text(IDLE).wait_for()
         self.page.get_by_role("menuitem", name="Run", exact=True).click()
         self.page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
 

@@ -39,7 +39,7 @@ def test_explore_computes_what_only_a_kernel_can(explored):
         for name, place in (("twice", "bar 0 0"), ("share", "bar 0 1"))
     }
     text, wrong = (view.locator(f'[data-value="{one}"]') for one in ("part 1", "wrong"))
-    shown["twice"].get_by_text("3.0").wait_for(timeout=60_000)
+    shown["twice"].get_by_text("3.0").wait_for()
     view.locator("[data-control]").first.wait_for(state="detached")
     page.locator(".aos-explore .noUi-handle").focus()
     page.keyboard.press("ArrowRight")
@@ -64,7 +64,7 @@ def test_explore_is_alive_in_a_notebook_that_is_reopened(lab, explored):
     """With the kernel its box moves the view; without it the view alone is seen."""
     page = explored.page
     view = page.locator('.aos-view[data-module="explore"]')
-    view.locator(".live").wait_for(timeout=60_000)
+    view.locator(".live").wait_for()
     page.locator(".aos-explore .noUi-handle").wait_for()
     view.locator("[data-control]").first.wait_for(state="detached")
     page.keyboard.press("Control+s")
@@ -78,7 +78,7 @@ def test_explore_is_alive_in_a_notebook_that_is_reopened(lab, explored):
     view = reopened.page.locator('.aos-view[data-module="explore"]')
     view.wait_for()
     lost = reopened.page.get_by_text("model not found")
-    lost.wait_for(state="attached", timeout=60_000)
+    lost.wait_for(state="attached")
     assert not lost.is_visible()
     assert view.locator('[data-value="bar 0 0"]').inner_text() == "3.0"
     view.locator('[data-control="width"]').press("ArrowRight")

@@ -50,7 +50,6 @@ def test_a_model_learns_in_a_notebook_that_is_only_opened(lab, each):
     opened.page.wait_for_function(
         "() => ['step', 'found after'].map((name) => document.querySelector("
         "`.live [data-value='${name}']`)?.innerText).join() === '1 of 900,1'",
-        timeout=60_000,
     )
     opened.close()
 
@@ -91,7 +90,7 @@ def test_a_chapter_that_is_only_opened_stays_as_it_is(lab):
     path = lab.folder / "09_transformer_block.ipynb"
     before = path.read_bytes()
     opened = lab.open(path.name)
-    opened.page.get_by_text(IDLE).wait_for(timeout=60_000)
+    opened.page.get_by_text(IDLE).wait_for()
     opened.page.wait_for_timeout(5_000 * AUTOSAVE_SECONDS)
     assert path.read_bytes() == before
 

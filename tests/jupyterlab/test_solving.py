@@ -46,7 +46,7 @@ def test_the_exercises_can_be_solved_in_jupyterlab(lab, path):
         shown = shown.locator(".jp-OutputArea-output")
         tasks = called(cells["check"].source)
         for _, mine in tasks:
-            shown.get_by_text(f"○ {mine}: not attempted").wait_for(timeout=60_000)
+            shown.get_by_text(f"○ {mine}: not attempted").wait_for()
         wrong = [
             next(pair for pair in WRONG[name] if pair[1] is not None)
             for name, _ in tasks
@@ -69,5 +69,5 @@ def test_the_exercises_can_be_solved_in_jupyterlab(lab, path):
                         map(re.escape, f"{solution.__name__}: {verdict}".split())
                     )
                 )
-                shown.get_by_text(expected).wait_for(timeout=60_000)
+                shown.get_by_text(expected).wait_for()
     opened.close()
