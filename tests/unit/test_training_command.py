@@ -1,12 +1,9 @@
 """The command that trains: what it refuses, what it promises, and how it ends."""
 
-import os
 import pathlib
 import re
 import signal
-import subprocess
 import sys
-import time
 
 import pytest
 import torch
@@ -41,6 +38,35 @@ def error_of(capsys, *arguments):
 
 
 # --- before the first step ------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nowhere"], "text must be one of hello, .* or a file, got 'nowhere'"),
+        (["hello"], r"text_ids must hold at least context_length \+ 1 = 129 .* got 11"),
+        (["hello", "--set", "steps"], "--set takes NAME=VALUE, got 'steps'"),
+        (["hello", "--set", "width=3"], "width: no option of TransformerConfig or"),
+        (["hello", "--set", "optimizer=sgd"], "optimizer must be one of .* 'sgd'"),
+        (["hello", "--device", "tpu"], "name must be a device such as"),
+    ],
+)
+def test_a_command_that_cannot_be_followed_is_told_why(capsys, arguments, message):
+    assert main(arguments) == 2
+    output, errors = capsys.readouterr()
+    assert re.search(rf"^python -m helpers\.training: error: .*{message}", errors)
+    assert errors.count("\n") == 1
+    assert output == ""
+
+
+def test_the_smallest_text_is_learned(capsys):
+    small = {"context_length": 5, "steps": 4, "warmup_steps": 1, "evaluate_every": 2}
+    changes = [f"--set={name}={value}" for name, value in small.items()]
+    assert main(["hello", "--device", "cpu", *changes]) == 0
+    output, _ = capsys.readouterr()
+    steps = re.findall(r"^step +(\d) ", output, re.MULTILINE)
+    assert steps == ["2", "4"]
+    assert "held out" not in output
 
 
 def test_a_place_to_save_at_is_tried_before_the_training(tmp_path, text, capsys):
@@ -227,46 +253,7 @@ def test_a_damaged_checkpoint_is_named(tmp_path, text, capsys):
     )
 
 
-# --- several processes ----------------------------------------------------------------
-
-
-def start(*arguments, restarts=0):
-    launcher = ["torch.distributed.run", "--standalone", "--nproc-per-node=2"]
-    launcher += [f"--max-restarts={restarts}", "-m", "helpers.training"]
-    return subprocess.Popen(
-        [sys.executable, "-m", *launcher, *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=os.environ | {"OMP_NUM_THREADS": "1"},
-        encoding="utf-8",
-        cwd=pathlib.Path(__file__).parents[2],
-    )
-
-
-def wait_for_a_checkpoint(folder, process):
-    end = time.monotonic() + 120
-    while not list(folder.glob("step-*")):
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < end
-        time.sleep(0.02)
-
-
-def children(pid):
-    """The processes that a process has started; of Linux alone."""
-    path = pathlib.Path(f"/proc/{pid}/task/{pid}/children")
-    return [int(child) for child in path.read_text().split()]
-
-
-def end_without(process, workers):
-    """Kill a launcher; returns what its workers say, which end on their own."""
-    process.kill()
-    try:
-        _, errors = process.communicate(timeout=60)  # the workers' pipes, too
-    except subprocess.TimeoutExpired:
-        for worker in workers:
-            os.kill(worker, signal.SIGKILL)
-        raise
-    return errors
+# --- its group of processes -----------------------------------------------------------
 
 
 def test_a_line_is_said_by_the_first_that_asks(monkeypatch):
@@ -300,46 +287,3 @@ def test_a_process_ends_once_its_launcher_has(monkeypatch):
     alone.require_launcher()
     with pytest.raises(Stopped, match="torchrun has ended"):
         launched.require_launcher()
-
-
-@pytest.mark.slow
-@on_linux
-def test_workers_end_soon_after_their_launcher(tmp_path, text):
-    folder = tmp_path / "kept"
-    steps = ["--set", "steps=100000", "--set", "checkpoint_every=10"]
-    process = start(text, *TINY, *steps, "--checkpoints", str(folder))
-    wait_for_a_checkpoint(folder, process)
-    workers = children(process.pid)
-    assert len(workers) == 2
-    errors = end_without(process, workers)
-    last = checkpoint.latest(folder)
-    kept = f"the newest checkpoint in {folder} is step {last.step:,}"
-    assert f"stopped, as torchrun has ended; {kept}\n" in errors
-
-
-@pytest.mark.slow
-@on_linux
-def test_restarted_workers_meet_and_go_on(tmp_path, text):
-    folder = tmp_path / "kept"
-    steps = ["--set", "steps=300", "--set", "checkpoint_every=10"]
-    process = start(text, *TINY, *steps, "--checkpoints", str(folder), restarts=1)
-    wait_for_a_checkpoint(folder, process)
-    os.kill(children(process.pid)[0], signal.SIGKILL)
-    try:
-        output, errors = process.communicate(timeout=120)
-    except subprocess.TimeoutExpired:
-        process.terminate()
-        raise
-    assert process.returncode == 0, errors
-    assert re.search(r"^went on from step \d+", output, re.MULTILINE)
-    assert checkpoint.latest(folder).step == 300
-
-
-@pytest.mark.slow
-@on_linux
-def test_an_error_of_all_processes_is_said_once(tmp_path, text):
-    nowhere = str(tmp_path / "nowhere" / "model")
-    process = start(text, *TINY, "--save", nowhere)
-    _, errors = process.communicate(timeout=120)
-    assert process.returncode != 0
-    assert errors.count("error: --save must be in a folder that") == 1
