@@ -265,3 +265,9 @@ class Patient:
         context = self._browser.new_context(**options)
         context.set_default_timeout(LONGEST_WAIT)
         return context
+
+    def new_page(self):
+        """A page in a window that is closed with it."""
+        page = self._browser.new_page()
+        page.set_default_timeout(LONGEST_WAIT)
+        return page
