@@ -1,9 +1,10 @@
 """Start a chapter: a notebook with all its parts, executed, for the author to fill.
 
-    python -m tools.new_chapter 10_my_chapter "My chapter"
+    python -m tools.new_chapter 16_my_chapter "My chapter"
 
 The new chapter says that it is a draft. As long as it does, it stays out of the book's
-table of contents and needs no exercises and quizzes; every other test holds for it.
+table of contents and needs no exercises. It has all else that tests ask of a chapter,
+and ``tools.new_exercise`` puts exercises in.
 """
 
 import argparse
@@ -15,13 +16,22 @@ import nbformat
 from tools import notebooks, tables
 
 DRAFT = "> **Draft.** This chapter is not part of the book yet."
+# ``tools.new_exercise`` puts the first exercise in place of it.
+NO_EXERCISES = """\
+## Exercises
+
+A draft has none yet; a chapter has two to four.
+`python -m tools.new_exercise` starts one."""
 IMPORTS = """\
 import torch
 import torch.nn.functional as F
 
 from helpers import attention
-from helpers.notebook.display import show"""
-# Each cell's kind, id and text. NUMBER and TITLE stand for the chapter's own.
+from helpers.notebook.display import show
+from helpers.views import quiz"""
+QUIZ_TITLE = '# @title The code of the question { display-mode: "form" }'
+# Each cell's kind, id and text. NUMBER and TITLE stand for the chapter's own. What the
+# code below a prediction prints is folded, and the next cell says what that was.
 CELLS = (
     (
         "markdown",
@@ -67,7 +77,12 @@ show(scores, "scores", decimals=0)""",
         "markdown",
         "second-step",
         """\
+<details><summary>What the answer says</summary>
+
 The last one: the second token is the longest vector, and meets itself.
+
+</details>
+
 A sentence like this reads the output; then the next step asks.
 
 ## What do the rows sum to?
@@ -84,10 +99,37 @@ show(weights.sum(dim=-1), "row sums")""",
     ),
     (
         "markdown",
-        "third-step",
+        "what-rows-sum-to",
         """\
+<details><summary>What the answer says</summary>
+
 No: each row sums to 1, whatever its scores.
 
+</details>
+
+A quiz asks for the same idea in another place.""",
+    ),
+    (
+        "code",
+        "quiz-added-number",
+        f"""\
+{QUIZ_TITLE}
+quiz(
+    "All scores of a row grow by 3. What happens to its weights?",
+    right=(
+        "They stay as they are.",
+        "Softmax sees only the differences of scores.",
+    ),
+    wrong=[
+        ("They grow.", "Each row of weights sums to 1, as before."),
+        ("They become more even.", "The differences are the same."),
+    ],
+)""",
+    ),
+    (
+        "markdown",
+        "third-step",
+        """\
 ## What does a token receive?
 
 **Predict:** can the context hold a number larger than 2, the largest input?""",
@@ -95,10 +137,37 @@ No: each row sums to 1, whatever its scores.
     ("code", "context-of-two", 'context = weights @ inputs\nshow(context, "context")'),
     (
         "markdown",
-        "check-against-pytorch",
+        "what-a-token-receives",
         """\
+<details><summary>What the answer says</summary>
+
 It can't: an average lies between the smallest and the largest.
 
+</details>
+
+A chapter has two quizzes.""",
+    ),
+    (
+        "code",
+        "quiz-equal-scores",
+        f"""\
+{QUIZ_TITLE}
+quiz(
+    "All scores of a row are equal. What does its token receive?",
+    right=(
+        "The plain average of the inputs.",
+        "Equal scores become equal weights.",
+    ),
+    wrong=[
+        ("Nothing.", "Its weights still sum to 1."),
+        ("Its own input.", "Its own weight is as large as all others."),
+    ],
+)""",
+    ),
+    (
+        "markdown",
+        "check-against-pytorch",
+        """\
 ## Check against PyTorch
 
 What you built by hand must agree with PyTorch, and with `helpers`.""",
@@ -111,15 +180,7 @@ expected = F.scaled_dot_product_attention(inputs, inputs, inputs, scale=1.0)
 torch.testing.assert_close(context, expected)
 print("PyTorch agrees")""",
     ),
-    (
-        "markdown",
-        "exercises",
-        """\
-## Exercises
-
-A draft has none yet.
-A chapter of the book has two to four, and two quizzes.""",
-    ),
+    ("markdown", "exercises", NO_EXERCISES),
     (
         "markdown",
         "what-to-remember",
@@ -155,6 +216,8 @@ def draft(number, title):
         new = getattr(nbformat.v4, f"new_{kind}_cell")
         text = text.replace("NUMBER", str(number)).replace("TITLE", title)
         cells.append(new(text, id=id_))
+        if kind == "code" and "**Predict:**" in cells[-2].source:
+            cells[-1].metadata["tags"] = ["hide-output"]
     facts = dict.fromkeys(tables.FACTS, "…")
     return nbformat.v4.new_notebook(cells=cells, metadata={"book": facts})
 
@@ -164,7 +227,7 @@ def problem(name, title, folder):
     if not re.fullmatch(r"\d\d(_[a-z0-9]+)+", name):
         return (
             f"NAME is {name!r}; it must be two digits and words in small letters, "
-            "joined by underscores, such as 10_my_chapter"
+            "joined by underscores, such as 16_my_chapter"
         )
     taken = sorted(folder.glob(f"{name[:2]}_*.ipynb"))
     if taken:

@@ -1,6 +1,6 @@
 """Start an exercise: a check, solutions for its tests, and five cells of a chapter.
 
-    python -m tools.new_exercise row-means 10_my_chapter
+    python -m tools.new_exercise row-means 16_my_chapter
 
 It works as it stands, on the mean of each row; the author puts the task in its place.
 """
@@ -12,9 +12,10 @@ import sys
 import nbformat
 
 from tools import notebooks
+from tools.new_chapter import NO_EXERCISES
 
 CHECK = '''\
-"""Exercise of chapter CHAPTER: the mean of each row."""
+"""Exercise of PAGE: the mean of each row."""
 
 import torch
 
@@ -148,12 +149,13 @@ checks.NAME(solved_NAME)""",
 )
 
 
-def cells_of(slug, number):
+def cells_of(slug, number, heading=""):
     """The five cells of an exercise.
 
     Args:
         slug: words with hyphens.
         number: of the exercise in its chapter.
+        heading: what stands above it in its first cell.
     """
     make = {
         "markdown": nbformat.v4.new_markdown_cell,
@@ -162,8 +164,8 @@ def cells_of(slug, number):
     cells = []
     for kind, begin, text in CELLS:
         text = text.replace("NAME", name_of(slug)).replace("NUMBER", str(number))
-        if begin == "exercise" and number == 1:
-            text = HEADING + text
+        if begin == "exercise":
+            text = heading + text
         cells.append(make[kind](text, id=f"{begin}-{slug}"))
     return cells
 
@@ -174,14 +176,43 @@ def name_of(slug):
 
 
 def add_cells(notebook, slug):
-    """Put an exercise behind those that a notebook has, and import the checks."""
-    ids = [cell.id for cell in notebook.cells]
-    solutions = [place for place, id_ in enumerate(ids) if id_.startswith("solution-")]
-    place = solutions[-1] + 1 if solutions else len(ids)
-    notebook.cells[place:place] = cells_of(slug, len(solutions) + 1)
-    setup = next(cell for cell in notebook.cells if cell.id == notebooks.SETUP_ID)
-    if not re.search(r"^from helpers import .*\bchecks\b", setup.source, re.MULTILINE):
-        setup.source += "\nfrom helpers import checks"
+    """Put an exercise behind those that a notebook has, and import the checks.
+
+    The first one takes the place of the cell "Exercises", as a draft has it; where an
+    author has written another text there, it stays above the exercise.
+    """
+    cells = notebook.cells
+    solved = [n for n, cell in enumerate(cells) if cell.id.startswith("solution-")]
+    if solved:
+        place, heading = solved[-1] + 1, ""
+    else:
+        place, heading = _cleared(cells)
+    cells[place:place] = cells_of(slug, len(solved) + 1, heading)
+    setup = next(cell for cell in cells if cell.id == notebooks.SETUP_ID)
+    setup.source = _with_checks(setup.source)
+
+
+def _with_checks(source):
+    """A setup cell's text that imports the checks, where ruff wants it."""
+    found = re.search(r"^from helpers import (.*)$", source, re.MULTILINE)
+    if found:
+        names = {*found[1].split(", "), "checks"}
+        line = f"from helpers import {', '.join(sorted(names))}"
+        return source.replace(found[0], line)
+    before, rooms, after = source.partition("\nfrom helpers.")
+    return f"{before}\nfrom helpers import checks{rooms}{after}"
+
+
+def _cleared(cells):
+    """Where the first exercise comes, and its heading, whose own cell is taken out."""
+    for place, cell in enumerate(cells):
+        if cell.source.startswith("## Exercises"):
+            own = cell.source.strip()
+            del cells[place]
+            return place, HEADING if own == NO_EXERCISES else f"{own}\n\n"
+        if cell.source.startswith("## What to remember"):
+            return place, HEADING
+    return len(cells), HEADING
 
 
 def start(slug, chapter, root=notebooks.ROOT):
@@ -189,7 +220,7 @@ def start(slug, chapter, root=notebooks.ROOT):
 
     Args:
         slug: words of small letters with hyphens, such as "row-means".
-        chapter: the name of a notebook in chapters, such as "10_my_chapter".
+        chapter: the name of a notebook in chapters, such as "16_my_chapter".
         root: the folder of the book.
 
     Returns:
@@ -212,10 +243,9 @@ def start(slug, chapter, root=notebooks.ROOT):
             raise ValueError(f"there is an exercise {name} already: {path}")
     if not page.exists():
         raise ValueError(f"there is no notebook {page}")
-    number = chapter.partition("_")[0]
-    check.write_text(
-        CHECK.replace("CHAPTER", number).replace("NAME", name), encoding="utf-8"
-    )
+    number = re.match(r"\d\d", chapter)
+    of = f"chapter {int(number[0])}" if number else f"the page {chapter}"
+    check.write_text(CHECK.replace("PAGE", of).replace("NAME", name), encoding="utf-8")
     solutions.write_text(SOLUTIONS, encoding="utf-8")
     text = listed.read_text(encoding="utf-8")
     changed = re.sub(r'("\w+",\n)(\)\nEXERCISES)', rf'\1    "{name}",\n\2', text)
@@ -231,7 +261,7 @@ def main():
     """Start an exercise, and say what is left to do."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("slug", help="such as row-means")
-    parser.add_argument("chapter", help="such as 10_my_chapter")
+    parser.add_argument("chapter", help="such as 16_my_chapter")
     options = parser.parse_args()
     try:
         paths = start(options.slug, options.chapter)

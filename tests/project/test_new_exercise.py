@@ -81,6 +81,36 @@ def test_the_first_exercise_of_a_chapter_has_a_heading_and_its_import():
     assert "### Exercise 1: " in first.source
 
 
+def test_an_authors_own_words_above_the_exercises_stay():
+    cells = [
+        notebooks.nbformat.v4.new_code_cell("import torch", id=notebooks.SETUP_ID),
+        notebooks.nbformat.v4.new_markdown_cell("## Exercises\n\nTake your time."),
+        notebooks.nbformat.v4.new_markdown_cell("## What to remember"),
+    ]
+    notebook = notebooks.nbformat.v4.new_notebook(cells=cells)
+    new_exercise.add_cells(notebook, SLUG)
+    _, first, *_, last = notebook.cells
+    assert first.source.startswith(
+        "## Exercises\n\nTake your time.\n\n### Exercise 1: "
+    )
+    assert last.source == "## What to remember"
+    assert len(notebook.cells) == 2 + 5
+
+
+@pytest.mark.parametrize(
+    ("chapter", "words"), [(CHAPTER, "chapter 3"), ("muon", "the page muon")]
+)
+def test_a_check_says_whose_exercise_it_is(tmp_path, chapter, words):
+    for folder in ("helpers/checks/exercises", "tests/solutions", "chapters"):
+        (tmp_path / folder).mkdir(parents=True)
+    page = f"chapters/{chapter}.ipynb"
+    (tmp_path / page).write_bytes((ROOT / page).read_bytes())
+    listed = "helpers/checks/exercises/__init__.py"
+    (tmp_path / listed).write_bytes((ROOT / listed).read_bytes())
+    check, *_ = new_exercise.start(SLUG, chapter, tmp_path)
+    assert check.read_text().startswith(f'"""Exercise of {words}: ')
+
+
 @pytest.mark.parametrize(
     ("slug", "chapter", "words"),
     [

@@ -4,7 +4,7 @@ import importlib
 
 from helpers.checks.exercise import Exercise
 
-# In the order of the chapters, then of the pages beside them.
+# By chapter, then by page; ``python -m tools.new_exercise`` adds a new one at the end.
 NAMES = (
     "softmax",
     "context_by_loops",
