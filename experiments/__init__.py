@@ -1,5 +1,7 @@
 """Training runs that chapters only read: ``python -m experiments.block_ablations``.
 
-``python -m experiments`` runs all but the story model's. Each has a record in
-``helpers/recorded/``; losses are in nats per character, on held-out text.
+``python -m experiments`` runs them, but for four that are run by themselves:
+``story_model``, ``learning_in_the_page``, ``processes`` and ``two_core_minute``. Each
+has a record in ``helpers/recorded/``; losses are in nats per character, on held-out
+text. ``many``, ``running`` and ``sweeps`` are what they share.
 """

@@ -1,8 +1,10 @@
 """Reference implementations behind the book "Attention, One Step at a Time".
 
-Start with ``attention``, which needs nothing but ``validation`` of its input.
-``models``, ``text`` and ``training`` build a language model on it; ``notebook``,
-``views`` and ``checks`` are what a chapter shows, moves and asks; ``recorded`` is data.
+Start with ``attention``, which needs nothing but ``validation`` of its input; ``tiles``
+computes the same in pieces. ``models``, ``text`` and ``training`` build a language
+model on it, and ``parallel`` spreads one over processes. ``notebook``, ``views`` and
+``checks`` are what a chapter shows, moves and asks. ``recorded`` holds the results of
+long trainings, ``published`` the figures of others.
 """
 
 BOOK = "attention-one-step"

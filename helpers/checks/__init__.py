@@ -5,9 +5,11 @@ on what a reader wrote, and none says other things on a slow machine.
 ``checks.audit(layer, d_in, context_length)`` puts any attention layer to the tests of
 the bug museum.
 
-What the check ``causal_mask`` knows, and every word of its verdicts on known mistakes,
-stands in ``exercises/causal_mask.py``; so it is with each. What it says where no known
-mistake fits comes from ``repairing`` and ``signs``.
+What the check ``causal_mask`` knows, and what it says of known mistakes, stands in
+``exercises/causal_mask.py``; so it is with each, but for what several exercises share,
+in ``exercises/support/``. Where no known mistake fits, ``diagnosis`` asks ``repairing``
+and ``signs``. What a call leaves behind is said by ``harm``, and all else by
+``verdict``.
 """
 
 from attention_audit import audit

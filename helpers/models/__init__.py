@@ -1,7 +1,10 @@
 """Models that predict the next character.
 
-Read ``transformer_block`` (one block), ``language_model`` (embeddings, blocks, logits),
-``kv_cache`` (what is kept between two calls), ``generation`` (writing on) and
-``switches`` (eval mode, or one head, off for a while). ``patching`` runs a model with
-parts of another run; ``induction`` scores heads that repeat what came next last time.
+Read ``transformer_block`` (one block), ``positions`` (where a token stands),
+``language_model`` (embeddings, blocks, logits), ``kv_cache`` (what is kept between two
+calls) and ``generation`` (writing on). ``fast_decoding`` writes on sooner, and
+``paged_cache`` keeps many texts in one store. ``model_file`` is a model as a file,
+``eight_bits`` one that is small enough for a page. ``switches`` is eval mode, or a head
+that is off, for a while; ``patching`` runs a model with parts of another run;
+``induction`` scores heads that repeat what came next last time.
 """

@@ -1,5 +1,9 @@
 """What a language model keeps of the characters it has read.
 
+``generate`` has two more: ``fast_decoding.Decoder`` keeps keys and values in buffers of
+its own where it fits the model, and the page's model in
+``helpers/views/shared/transformer.js``.
+
 Shapes use the book's letters: B batch, T query positions, S key positions, H heads,
 D width of one head.
 """

@@ -66,6 +66,9 @@ class CharTokenizer:
     def encode(self, text: str) -> list[int]:
         """Turn a text into its characters' ids.
 
+        For a trained model there is ``helpers.text.encoding.encode_for_model``, which
+        puts before a text what stood before it in training.
+
         Args:
             text: a string, which may be empty.
 
