@@ -25,7 +25,7 @@ STRICT = ("-q", "-W", "-n", "--keep-going")
 BUILD_SECONDS = pytest.StashKey[float]()
 KEPT = ROOT / "_build" / "for_tests"
 KEPT_SECONDS = 24 * 60 * 60
-LONGEST_WAIT = 120_000  # milliseconds, for what a page is to show
+LONGEST_WAIT = 240  # seconds, for what a page or a process is to do
 
 
 def pytest_collection_modifyitems(items):
@@ -249,7 +249,7 @@ def chromium():
                 raise
             why = error.message.splitlines()[0]
             pytest.skip(f"no Chromium; run 'playwright install chromium' ({why})")
-        expect.set_options(timeout=LONGEST_WAIT)
+        expect.set_options(timeout=LONGEST_WAIT * 1000)
         yield Patient(browser)
         browser.close()
 
@@ -263,11 +263,11 @@ class Patient:
     def new_context(self, **options):
         """A window of its own."""
         context = self._browser.new_context(**options)
-        context.set_default_timeout(LONGEST_WAIT)
+        context.set_default_timeout(LONGEST_WAIT * 1000)
         return context
 
     def new_page(self):
         """A page in a window that is closed with it."""
         page = self._browser.new_page()
-        page.set_default_timeout(LONGEST_WAIT)
+        page.set_default_timeout(LONGEST_WAIT * 1000)
         return page

@@ -142,7 +142,7 @@ def test_patterns_of_lines_are_those_of_the_museum():
     alone = [must for _, must, may in LAYERS.values() if not may]
     # With the masks of test_renormalised_weights_fail_on_large_inputs and of
     # test_a_mask_that_is_not_cut_fails_on_short_texts.
-    alone += [{"large inputs"}, {"shorter texts", "one token"}]
+    alone += [{"large inputs"}, {"short sequences", "one token"}]
     for line in re.findall(r"^- (`.*?):", PROSE["which-first"], re.M):
         names = set(re.findall(r"`([^`]+)`", line))
         assert names <= set(LINES)

@@ -388,7 +388,7 @@ class WithoutCache(nn.Module):
 
 CLASS = re.compile(r"^class (\w+)\((?:Layer|nn\.Module)\):", re.M)
 ONE_HEAD, TWO_HEADS = (4, 4, 6), (4, 4, 6, 2)
-LEAKS = {"future changed", "future grads", "shorter texts", "one token"}
+LEAKS = {"future changed", "future grads", "short sequences", "one token"}
 LEAKS |= {"hidden weights", "large inputs"}
 # For each class with a mistake its exhibit, the cure's class, their arguments, what
 # calls them as the audit does, whether they know positions, and their window; then the
@@ -402,7 +402,7 @@ LAYERS = {
     "ViewedHeads": (
         ("view-without-transpose", "Layer", TWO_HEADS),
         {"tokens reached"},
-        {"shorter texts", "one token", "order"},
+        {"short sequences", "one token", "order"},
     ),
     "MergedHeads": (
         ("merged-without-transpose", "Layer", TWO_HEADS),
@@ -454,27 +454,27 @@ LAYERS = {
     "CausalFlag": (
         ("causal-one-query", "LowerRight", ONE_HEAD, InPieces),
         {"tokens reached"},
-        {"shorter texts", "order"},
+        {"short sequences", "order"},
     ),
     "Restarting": (
         ("restarted-positions", "Continuing", ONE_HEAD, InPieces, "positions"),
-        {"shorter texts"},
+        {"short sequences"},
         set(),
     ),
     "RotatedAgain": (
         ("rotated-again", "RotatedOnce", ONE_HEAD, InPieces, "positions"),
-        {"shorter texts"},
+        {"short sequences"},
         set(),
     ),
     "Dropping": (
         ("length-as-position", "Counting", ONE_HEAD, InPieces, "positions", 3),
-        {"shorter texts"},
+        {"short sequences"},
         set(),
     ),
     "AlwaysDropping": (
         ("dropping-in-eval", "DroppingInTraining", ONE_HEAD, WithoutCache),
         {"eval repeats"},
-        {"shorter texts", "one token", "tokens reached", "order", "batch", "row sums"},
+        {"short sequences", "one token", "tokens reached", "order", "batch", "row sums"},
     ),
 }
 
@@ -602,7 +602,7 @@ def test_a_mask_that_is_not_cut_fails_on_short_texts(buggy):
             return scores.softmax(dim=-1)
 
     found = checks.audit(Uncut(*ONE_HEAD), 4, 6)
-    assert found.failed == ("shorter texts", "one token")
+    assert found.failed == ("short sequences", "one token")
 
 
 def test_every_layer_of_the_museum_is_audited():

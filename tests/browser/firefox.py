@@ -13,7 +13,8 @@ import time
 
 import websocket
 
-SECONDS = 60
+from tests.conftest import LONGEST_WAIT
+
 EVENTS = ["log.entryAdded", "network.fetchError"]
 # The first run of Firefox would open pages of its own and ask its maker for news.
 SETTINGS = {
@@ -49,7 +50,7 @@ class Firefox:
         )
         self._number, self.wrong = 0, []
         self._socket = websocket.create_connection(
-            f"{self._address()}/session", timeout=SECONDS, suppress_origin=True
+            f"{self._address()}/session", timeout=LONGEST_WAIT, suppress_origin=True
         )
         self._ask("session.new", capabilities={})
         self._ask("session.subscribe", events=EVENTS)
@@ -58,7 +59,7 @@ class Firefox:
     def _address(self):
         """Where it listens, once it has said so in its profile."""
         path = self._profile / "WebDriverBiDiServer.json"
-        deadline = time.monotonic() + SECONDS
+        deadline = time.monotonic() + LONGEST_WAIT
         while time.monotonic() < deadline and self._process.poll() is None:
             if path.exists() and (text := path.read_text(encoding="utf-8")):
                 server = json.loads(text)
@@ -122,5 +123,5 @@ class Firefox:
         """End Firefox, and remove what it has written."""
         self._socket.close()
         self._process.terminate()
-        self._process.wait(timeout=SECONDS)
+        self._process.wait(timeout=LONGEST_WAIT)
         shutil.rmtree(self._profile, ignore_errors=True)

@@ -64,7 +64,7 @@ def kept(page):
     """What is kept, once the page and another tab read the same."""
     page.evaluate(ALL_TOLD)
     _, listener, *_ = page.context.pages
-    ends = time.monotonic() + LONGEST_WAIT / 1000
+    ends = time.monotonic() + LONGEST_WAIT
     while True:
         here = page.evaluate("(name) => localStorage.getItem(name)", KEY)
         there = listener.evaluate("heard")

@@ -3,6 +3,8 @@
 import re
 import time
 
+from tests.conftest import LONGEST_WAIT
+
 DESKTOP = {"width": 1280, "height": 900}
 
 
@@ -32,7 +34,7 @@ class Watched:
         self.page.evaluate("0")  # whatever was said before this answer has been noted
         self.wrong.clear()
 
-    def wait_for(self, pattern, seconds=120):
+    def wait_for(self, pattern, seconds=LONGEST_WAIT):
         """Wait until something of that kind was noted."""
         ends = time.monotonic() + seconds
         while not re.search(pattern, " ".join(self.wrong)):

@@ -10,6 +10,7 @@ import time
 
 import pytest
 
+from tests.conftest import LONGEST_WAIT
 from tests.jupyterlab.lab import TOKEN, Lab
 
 
@@ -29,7 +30,7 @@ def lab(chromium, tmp_path_factory):
     )
     lines = []
     address = None
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + LONGEST_WAIT
     while address is None and time.monotonic() < deadline:
         lines.append(server.stderr.readline())
         found = re.search(r"http://127\.0\.0\.1:(\d+)/lab", lines[-1])
@@ -39,7 +40,10 @@ def lab(chromium, tmp_path_factory):
     drain.start()
     yield Lab(chromium, folder, address, environment)
     server.terminate()
-    server.wait(timeout=30)
+    try:
+        server.wait(timeout=LONGEST_WAIT)
+    except subprocess.TimeoutExpired:  # it may start a kernel anew, and never end
+        server.kill()
     drain.join()
     server.stderr.close()
     shutil.rmtree(home)

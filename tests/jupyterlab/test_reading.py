@@ -15,6 +15,7 @@ import nbformat
 import pytest
 
 from tests import ROOT
+from tests.conftest import LONGEST_WAIT
 from tests.jupyterlab.lab import IDLE
 from tests.samples.gallery import gallery, one_of_each
 from tools import notebooks
@@ -63,7 +64,7 @@ def test_a_notebook_that_is_not_trusted_shows_every_table(lab, each):
     each.cells[0].source += " "
     notebooks.write(lab.folder / "untrusted.ipynb", each)
     opened = lab.open("untrusted.ipynb")
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + LONGEST_WAIT
     while missing and time.monotonic() < deadline:
         missing -= set(map(letters, opened.walk("details[open] table")))
     alive = opened.page.locator(".live").count()
@@ -96,7 +97,7 @@ def test_a_chapter_that_is_only_opened_stays_as_it_is(lab):
 
     opened.page.locator(".jp-CodeCell .cm-content").first.click()
     opened.page.keyboard.type("# mine")
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + LONGEST_WAIT
     while path.read_bytes() == before and time.monotonic() < deadline:
         opened.page.wait_for_timeout(500)
     opened.close()

@@ -149,9 +149,9 @@ def test_jupyterlab_shows_the_welcome_page_at_the_address_that_it_prints(
         heading = page.locator(
             ".jp-RenderedMarkdown h1", has_text="Attention, One Step"
         )
-        heading.wait_for(timeout=120_000)
+        heading.wait_for()
         page.get_by_role("link", name="3. Why divide").first.click()
-        page.get_by_role("tab", name="03_scaling.ipynb").wait_for(timeout=120_000)
+        page.get_by_role("tab", name="03_scaling.ipynb").wait_for()
         page.close()
     finally:
         # Told to end while a kernel starts, it may start that kernel anew and never

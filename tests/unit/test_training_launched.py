@@ -13,6 +13,7 @@ import pytest
 from helpers.models.model_file import load_model
 from helpers.training import checkpoint
 from tests import ROOT
+from tests.conftest import LONGEST_WAIT
 
 TEXT = "To be, or not to be, that is the question.\n" * 60
 STEPS = 400
@@ -29,7 +30,6 @@ OPTIONS = ["--device", "cpu"]
 for option, number in SIZES.items():
     OPTIONS += ["--set", f"{option}={number}"]
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
-LONGEST_WAIT = 300  # seconds
 
 
 @pytest.fixture
