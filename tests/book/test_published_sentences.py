@@ -1,11 +1,14 @@
-"""What chapter 14 and "A cache in pages" conclude from published figures, anew."""
+"""What pages conclude from published figures, anew; the figures stand in one place."""
+
+import re
 
 import pytest
 
 from helpers.parallel import workload
-from helpers.published import figure, sizes
+from helpers.published import entries, figure, sizes, table
 from helpers.text import corpus
 from tests import ROOT
+from tests.book.test_notebooks import NOTEBOOKS
 from tools import notebooks
 
 ATTENTION, CACHE = (
@@ -196,3 +199,59 @@ def test_the_prediction_names_the_sizes_of_llama_2():
         f"{vector['heads']} heads can be made, and {vector['rotary']} numbers for the "
         f"position: {vector['latent'] + vector['rotary']} instead of {apart:,}"
     ) in prose(CACHE, "table-answer")
+
+
+def test_the_page_of_sources_shows_them_all():
+    page = (ROOT / "chapters/sources.md").read_text(encoding="utf-8")
+    assert "\n".join(table()) in page, "python -m helpers.published prints it"
+
+
+def test_no_chapter_types_a_figure_of_the_table():
+    large = [
+        f"{figure(entry['key']):g}".replace("+", "")
+        for entry in entries()
+        if not isinstance(entry["value"], dict)
+    ]
+    typed = {re.sub(r"\.?0*e", "e", one) for one in large if "e" in one}
+    # 3.35e12 and 989e12, however they are written
+    typed |= {
+        f"{float(one) / 10**power:g}e{power}" for one in typed for power in (9, 12)
+    }
+    assert {"3.35e12", "989e12", "50e9"} < typed
+    number = re.compile(r"(?<![\w.])\d+(?:\.\d+)?e\d+")
+    for path in NOTEBOOKS:
+        for cell in notebooks.read(path).cells:
+            if cell.cell_type == "code":
+                found = set(number.findall(cell.source)) & typed
+                assert found == set(), f"{path.stem}, cell {cell.id!r}"
+
+
+def test_sentences_of_a_thousand_machines_follow_from_the_figures():
+    run = sizes("Llama 3 405B on 16,384")
+    # "on sixteen thousand GPUs at once, for months"
+    assert figure("Llama 3.1 405B hours") / run["GPUs"] / 24 / 30 > 2
+    # "a step has 2²⁴ tokens", and "16 such nodes hold about a sixteenth of the layers"
+    assert run["DP"] * run["batch_per_DP"] * run["context_length"] == 2**24
+    assert (run["TP"], run["PP"], run["DP"]) == (8, 16, 128)
+    # "500 of 700 watts", and "nearly the same as on 8"
+    one, sixteen = (sizes(f"Llama 3.1 8B by FSDP on {n}") for n in (8, 128))
+    assert one["watts"] == sixteen["watts"] == 500 < figure("H100 power") == 700
+    few, many = (sizes(f"MPT 13B by FSDP on {n}") for n in (8, 64))
+    for less, more in ((one, sixteen), (few, many)):
+        assert more["tokens_per_second"] > 0.97 * less["tokens_per_second"]
+    # "higher on fewer GPUs", as the count says
+    fewer = sizes("Llama 3 405B on 8,192")
+    assert fewer["MFU_percent"] > run["MFU_percent"]
+
+
+def test_training_apart_is_told_with_both_that_it_stands_between():
+    run = sizes("DiLoCo")
+    eight, apart, longer = (
+        run[f"perplexity{name}"]
+        for name in ("_averaged_each_step", "", "_of_8_times_the_steps")
+    )
+    assert longer < apart < eight
+    chapter = notebooks.read(ROOT / "chapters/15_many_machines.ipynb")
+    (told,) = (one.source for one in chapter.cells if one.id == "thirty-view-read")
+    assert all(f"{one:.2f}" in told for one in (eight, apart, longer))
+    assert "a second optimizer, with momentum" in told

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import statistics
 import subprocess
 import sys
 import types
@@ -12,7 +11,6 @@ import torch
 
 from experiments import two_core_minute as minute
 from helpers.recorded import results
-from helpers.recorded.spread import standard_error
 from helpers.text import corpus
 from helpers.text.batches import Windows
 from helpers.text.tokenizer import CharTokenizer
@@ -242,24 +240,3 @@ def test_the_command_has_a_help():
     command = [sys.executable, "-m", "experiments.two_core_minute", "--help"]
     found = subprocess.run(command, capture_output=True, text=True, check=True)
     assert "--keep" in found.stdout
-
-
-def test_the_record_in_the_book_is_one():
-    record = results.record("two_core_minute")
-    numbers = range(1, len(record["records"]) + 1)
-    assert {run["record"] for run in record["runs"]} == set(numbers)
-    for number in numbers:
-        of_one = [run for run in record["runs"] if run["record"] == number]
-        before = {
-            "records": record["records"][: number - 1],
-            "runs": [run for run in record["runs"] if run["record"] < number],
-        }
-        assert minute.verdict(of_one, before)[0]
-        seeds = minute.new_seeds(before)
-        for recipe in minute.RECIPES:
-            assert minute.chosen(of_one, recipe, "seed") == list(seeds)
-    losses = minute.chosen(of_one, "minute", "loss")
-    assert statistics.fmean(losses) + 2 * standard_error(losses) < 1.55
-    assert minute.share(of_one, "minute", "seconds") < 0.75
-    assert statistics.fmean(minute.chosen(of_one, "sprint", "loss")) < 1.886
-    assert minute.share(of_one, "sprint", "seconds") < 0.15

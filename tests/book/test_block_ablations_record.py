@@ -1,8 +1,8 @@
-"""What chapter 9 says of its two records holds in them, seed by seed."""
+"""What chapter 9 and the page on the KV cache say of parts of a block, by seeds."""
 
 import itertools
 
-from experiments import block_ablations, short_contexts, sweeps
+from experiments import block_ablations, sweeps
 from helpers.recorded import results
 from helpers.recorded.spread import mean_and_interval
 from helpers.recorded.sweeps import at_best_rate
@@ -10,7 +10,6 @@ from helpers.text.little_world import whole_world
 from helpers.text.probes import AGREEMENT, KINDS
 
 RECORD = results.record("block_ablations")
-SHORT = results.record("short_contexts")
 ADDED = list(block_ablations.ADDED)
 BARE, PATH, NORMS, BLOCK, WHOLE = ADDED
 FLOOR = whole_world().floor
@@ -42,9 +41,8 @@ def as_long(rung):
     ]
 
 
-def test_the_records_lack_nothing():
+def test_the_record_lacks_nothing():
     assert block_ablations.wanted(RECORD) == []
-    assert short_contexts.wanted(SHORT) == []
     assert min(RECORD["asked"].values()) >= 300
 
 
@@ -160,21 +158,3 @@ def test_when_all_train_as_long_two_blocks_are_still_missed_and_mlps_least():
     assert path.low > max(norms.high, mlps.high)
     assert min(path.low, mlps.low, wide.low) > 0
     assert max(lost["without MLPs"]) < 0.003
-
-
-def test_the_cuts_cost_a_short_window_most_and_a_long_one_less():
-    means = {"pieces": [], "sliding": []}
-    for length in short_contexts.CONTEXT_LENGTHS:
-        runs = at_best_rate(SHORT["runs"], context_length=length)
-        assert [run["seed"] for run in runs] == list(sweeps.SEEDS)
-        gains = [run["pieces"] - run["sliding"] for run in runs]
-        assert mean_and_interval(gains).low > 0.03
-        for way, losses in means.items():
-            losses.append(sum(run[way] for run in runs) / len(runs) - FLOOR)
-    pieces, sliding = means.values()
-    assert pieces == sorted(pieces, reverse=True)
-    assert sliding == sorted(sliding, reverse=True)
-    cut = [(one - other) / one for one, other in zip(pieces, sliding, strict=True)]
-    assert cut == sorted(cut, reverse=True)
-    assert cut[0] > 0.7
-    assert sliding[0] - sliding[-1] < 0.05

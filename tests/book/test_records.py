@@ -1,0 +1,63 @@
+"""Each record has its program, its pages, and a test that holds what they say of it.
+
+``helpers/recorded/NAME.json`` is made by ``python -m experiments.NAME``, and the first
+line of ``tests/book/test_NAME_record.py`` names the pages that read it.
+"""
+
+import ast
+import re
+
+import pytest
+
+from helpers.recorded import results
+from tests import ROOT
+from tests.book.test_notebooks import NOTEBOOKS, code
+from tools import notebooks, tables
+
+NAMES = sorted(path.stem for path in (ROOT / "helpers/recorded").glob("*.json"))
+SHARED = {"many", "running", "sweeps"}  # no experiment, but what they share
+
+
+def docstring(path):
+    return ast.get_docstring(ast.parse((ROOT / path).read_text(encoding="utf-8")))
+
+
+def pages(name):
+    """The notebooks that read a record."""
+    reads = re.compile(rf'results\.(record|read)\("{name}"\)')
+    return [
+        path
+        for path in NOTEBOOKS
+        if any(reads.search(one.source) for one in code(notebooks.read(path)))
+    ]
+
+
+def called(path):
+    """How a sentence names a page: "chapter 9", or "KV cache"."""
+    page = tables.read(path)
+    if page.number:
+        return rf"\bchapters? (\d+ and )?{page.number}\b"
+    return re.escape(re.sub(r"^(A|The) |:.*", "", page.title))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_record_has_a_program_and_a_test_that_names_its_pages(name):
+    assert (ROOT / f"experiments/{name}.py").exists()
+    said = docstring(f"tests/book/test_{name}_record.py").splitlines()[0]
+    for path in pages(name):
+        assert re.search(called(path), said), path.name
+    assert re.search("chapter|page|machines", said)
+
+
+def test_every_record_but_the_models_own_is_read_by_a_page():
+    assert {*results.NAMES, *results.OF_RUNS} == {*NAMES} - {"story_model"}
+    assert [name for name in NAMES if not pages(name)] == ["story_model"]
+
+
+def test_the_package_names_the_experiments_that_are_run_by_themselves():
+    source = (ROOT / "experiments/__main__.py").read_text(encoding="utf-8")
+    together = set(re.findall(r"\w+", source.partition('"""\n\n')[2])) & {*NAMES}
+    named = set(re.findall(r"``(\w+)``", docstring("experiments/__init__.py")))
+    assert named - SHARED == {*NAMES} - together
+    modules = {path.stem for path in (ROOT / "experiments").glob("[a-z]*.py")}
+    assert modules == {*NAMES} | SHARED

@@ -1,0 +1,28 @@
+"""What the page on the two-core minute says of its record."""
+
+import statistics
+
+from experiments import two_core_minute as minute
+from helpers.recorded import results
+from helpers.recorded.spread import standard_error
+
+
+def test_the_record_in_the_book_is_one():
+    record = results.record("two_core_minute")
+    numbers = range(1, len(record["records"]) + 1)
+    assert {run["record"] for run in record["runs"]} == set(numbers)
+    for number in numbers:
+        of_one = [run for run in record["runs"] if run["record"] == number]
+        before = {
+            "records": record["records"][: number - 1],
+            "runs": [run for run in record["runs"] if run["record"] < number],
+        }
+        assert minute.verdict(of_one, before)[0]
+        seeds = minute.new_seeds(before)
+        for recipe in minute.RECIPES:
+            assert minute.chosen(of_one, recipe, "seed") == list(seeds)
+    losses = minute.chosen(of_one, "minute", "loss")
+    assert statistics.fmean(losses) + 2 * standard_error(losses) < 1.55
+    assert minute.share(of_one, "minute", "seconds") < 0.75
+    assert statistics.fmean(minute.chosen(of_one, "sprint", "loss")) < 1.886
+    assert minute.share(of_one, "sprint", "seconds") < 0.15
