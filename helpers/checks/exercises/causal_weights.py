@@ -23,6 +23,10 @@ def _score_tables():
             "rows that differ by thousands",
             {"scores": torch.tensor([[0.0, 0.0], [5000.0, 3000.0]])},
         ),
+        Case(
+            "scores of minus ten thousands",
+            {"scores": -20_000 - torch.arange(9.0).reshape(3, 3)},
+        ),
         Case("negative scores", {"scores": -torch.rand(4, 4, generator=generator) - 1}),
         Case(
             "a batch of heads",
@@ -64,7 +68,7 @@ EXERCISE = Exercise(
                 "Scores may be as low themselves, and then the future gets weight. "
                 "Minus infinity lies below every score.",
             )
-            for low in (-100.0, -1000.0)
+            for low in (-100.0, -1000.0, -10_000.0)
         ),
         Mistake(
             "a mask made of the scores that are 0",

@@ -36,6 +36,11 @@ def _padded_batches():
         "queries": torch.tensor([[[-60.0]]]),
         "keys": torch.tensor([[[60.0], [60.01], [FILLER]]]),
     }
+    further_below = far_below | {
+        "queries": torch.tensor([[[-128.0]]]),
+        # Their products are whole numbers, which no way of computing rounds.
+        "keys": torch.tensor([[[128.0], [128.0 + 2**-7], [FILLER]]]),
+    }
     return [
         Case("one memory with a row of filler", by_hand),
         case("one memory, all of it real", 2, 3, 2, 2, [3]),
@@ -48,6 +53,7 @@ def _padded_batches():
         case("filler of a million millions", 2, 3, 3, 2, [2, 1], filler=1e12),
         case("scores in the thousands", 2, 4, 2, 2, [3, 2], filler=60.0, size=60.0),
         Case("real scores of minus thousands", far_below),
+        Case("real scores of minus ten thousands", further_below),
     ]
 
 
@@ -104,13 +110,16 @@ EXERCISE = Exercise(
     reference=_reference,
     cases=_padded_batches,
     mistakes=(
-        Mistake(
-            "a low number in place of minus infinity",
-            _with_mask(
-                lambda queries, keys, lengths: _real(keys, lengths), outside=-1000.0
-            ),
-            "Real scores may be as low, and then the filler gets weight. Minus "
-            "infinity lies below every score.",
+        *(
+            Mistake(
+                "a low number in place of minus infinity",
+                _with_mask(
+                    lambda queries, keys, lengths: _real(keys, lengths), outside=low
+                ),
+                "Real scores may be as low, and then the filler gets weight. Minus "
+                "infinity lies below every score.",
+            )
+            for low in (-1000.0, -10_000.0)
         ),
         Mistake(
             "attention without a mask",
