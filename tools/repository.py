@@ -1,7 +1,7 @@
 """Give the book another public address, and check it before the book is published.
 
     python -m tools.repository set https://github.com/someone/some-book
-    python -m tools.repository check https://github.com/someone/some-book v0.1.0
+    python -m tools.repository check https://github.com/someone/some-book TAG
 
 ``set`` writes the address into ``repository.url`` in ``_config.yml``, from which the
 pages are built, and into every file that repeats it. ``check`` fails unless all of them
@@ -121,8 +121,8 @@ def check_repository(url, tag=""):
     if tag and tag != own["branch"]:
         raise ValueError(
             f"this book installs itself from the tag {own['branch']}, not {tag}: "
-            f"release it as {own['branch']}, or change the version in "
-            "helpers/__init__.py and repository.branch in _config.yml"
+            f"release it as {own['branch']}, or give the book a new version, as "
+            "CONTRIBUTING.md has it"
         )
 
 

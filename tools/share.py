@@ -2,9 +2,9 @@
 
     python -m tools.share
 
-``dist/`` then holds the offline edition, a zip of one folder with the pages, the
-notebooks and a page "Start here", and the wheel alone, which Colab takes. Neither needs
-an address or a network to be read. The same book gives the same bytes.
+``dist/`` then holds the zip, of one folder with the pages, the notebooks and a page
+"Start here", and the wheel alone, which Colab takes. Neither needs an address or a
+network to be read. The same book gives the same bytes.
 """
 
 import html
@@ -78,7 +78,7 @@ def pack(site, wheel, folder):
         folder: where the file goes.
 
     Returns:
-        edition: the file's path.
+        zipped: the file's path.
 
     Raises:
         FileNotFoundError: there are no pages.
@@ -95,14 +95,14 @@ def pack(site, wheel, folder):
     first = nbformat.writes(notebook_of(welcome()), version=4)
     inside[f"notebooks/{WELCOME}"] = first.encode()
     inside[f"notebooks/{wheel.name}"] = wheel.read_bytes()
-    edition = folder / f"{NAME}.zip"
-    with zipfile.ZipFile(edition, "w") as archive:
+    zipped = folder / f"{NAME}.zip"
+    with zipfile.ZipFile(zipped, "w") as archive:
         for name, content in sorted(inside.items()):
             # A ZipInfo without a date holds 1980, whenever the page was built.
             entry = zipfile.ZipInfo(f"{NAME}/{name}")
             entry.external_attr = 0o644 << 16
             archive.writestr(entry, content, zipfile.ZIP_DEFLATED)
-    return edition
+    return zipped
 
 
 def start_page():
@@ -159,12 +159,12 @@ def main():
     folder.mkdir(exist_ok=True)
     try:
         wheel = build_wheel(folder)
-        edition = pack(ROOT / "_build" / "html", wheel, folder)
+        zipped = pack(ROOT / "_build" / "html", wheel, folder)
     except (FileNotFoundError, RuntimeError) as error:
         sys.exit(str(error))
-    for path, words in ((edition, "send it: it opens at"), (wheel, "for Colab")):
+    for path, words in ((zipped, "send it: it opens at"), (wheel, "for Colab")):
         size = path.stat().st_size / 1e6
-        start = f" {START!r}" if path == edition else ""
+        start = f" {START!r}" if path == zipped else ""
         print(f"{path.relative_to(ROOT).as_posix()} ({size:.1f} MB), {words}{start}")
 
 

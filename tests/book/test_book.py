@@ -241,7 +241,8 @@ def test_quotation_marks_face_their_quotation(site, page):
     text = text[text.index("<article") : text.rindex("</article>")]
     text = INLINE.sub("", CODE.sub("x", LEFT_OUT.sub("", text)))
     parts = [html.unescape(one) for one in re.split(r"<[^>]*>", text)]
-    assert [part for part in parts if WRONG_WAY.search(part)] == []
+    wrong = [part for part in parts if WRONG_WAY.search(part)]
+    assert wrong == [], "if a quoted text ends in a space, write it as code: `old `"
 
 
 def test_no_page_shows_that_a_cell_has_written_its_file(site):

@@ -14,6 +14,7 @@ import nbformat
 import pytest
 import yaml
 
+from helpers import BOOK, __version__
 from tests import ROOT
 from tests.unit.test_textbook_figures import FIGURES
 from tools import notebooks
@@ -487,7 +488,7 @@ def test_setup_finds_the_installed_book(tmp_path):
 
 
 def test_setup_without_a_public_address_says_so(tmp_path):
-    source = "git+https://github.com/OWNER/attention-one-step@v0.1.0"
+    source = f"git+https://github.com/OWNER/{BOOK}@v{__version__}"
     result = run_setup(tmp_path, before=MISSING, BOOK_SOURCE=source)
     assert result.returncode != 0
     assert f"RuntimeError: Upload {notebooks.WHEEL}, under exactly" in result.stderr
@@ -515,15 +516,12 @@ def test_setup_refuses_another_package_of_that_name(tmp_path, text):
     (tmp_path / "helpers.py").write_text(text)
     result = run_setup(tmp_path)
     assert result.returncode != 0
-    assert "helpers.py is not attention-one-step 0.1.0" in result.stderr
+    assert f"helpers.py is not {BOOK} {__version__}" in result.stderr
 
 
-def test_the_address_and_the_version_stand_in_one_place():
+def test_the_setup_cell_takes_address_and_version_from_their_places():
     config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
-    import helpers
-
-    assert config["repository"]["branch"] == f"v{helpers.__version__}"
     setup = notebooks.setup_source("")
     assert f'REPOSITORY = "{config["repository"]["url"]}"\n' in setup
-    assert f'f"git+{{REPOSITORY}}@v{helpers.__version__}"' in setup
-    assert f'WHEEL = "attention_one_step-{helpers.__version__}-py3-none-' in setup
+    assert f'f"git+{{REPOSITORY}}@v{__version__}"' in setup
+    assert f'WHEEL = "attention_one_step-{__version__}-py3-none-' in setup

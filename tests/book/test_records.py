@@ -5,6 +5,7 @@ line of ``tests/book/test_NAME_record.py`` names the pages that read it.
 """
 
 import ast
+import functools
 import re
 
 import pytest
@@ -22,14 +23,19 @@ def docstring(path):
     return ast.get_docstring(ast.parse((ROOT / path).read_text(encoding="utf-8")))
 
 
+@functools.cache
+def programs():
+    """The code of each notebook, by its path."""
+    return {
+        path: "\n".join(cell.source for cell in code(notebooks.read(path)))
+        for path in NOTEBOOKS
+    }
+
+
 def pages(name):
     """The notebooks that read a record."""
     reads = re.compile(rf'results\.(record|read)\("{name}"\)')
-    return [
-        path
-        for path in NOTEBOOKS
-        if any(reads.search(one.source) for one in code(notebooks.read(path)))
-    ]
+    return [path for path, source in programs().items() if reads.search(source)]
 
 
 def called(path):
