@@ -67,3 +67,9 @@ def test_the_package_names_the_experiments_that_are_run_by_themselves():
     assert named - SHARED == {*NAMES} - together
     modules = {path.stem for path in (ROOT / "experiments").glob("[a-z]*.py")}
     assert modules == {*NAMES} | SHARED
+
+
+def test_contributing_names_every_experiment():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    table = text.partition("## Commands")[2].partition("\n### ")[0]
+    assert [name for name in NAMES if not re.search(rf"\b{name}`", table)] == []

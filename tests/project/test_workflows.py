@@ -164,6 +164,14 @@ def test_commands_are_found_at_all():
     assert untold == set(), "CONTRIBUTING's table of commands lacks these"
 
 
+@pytest.mark.parametrize("path", WORKFLOWS, ids=named)
+def test_contributing_says_what_each_job_runs(path):
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    if f"| `{path.name}` |" not in text:  # a row for the whole, or one for each job
+        jobs = yaml.safe_load(path.read_text(encoding="utf-8"))["jobs"]
+        assert set(re.findall(rf"\| `{path.name}`, `([\w-]+)` \|", text)) == set(jobs)
+
+
 def test_there_are_few_targets_and_help_names_each():
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     assert set(re.findall(r"^([\w-]+):(?!=)", makefile, re.M)) == TARGETS
