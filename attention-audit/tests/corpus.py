@@ -7,12 +7,14 @@ beside "num_heads" and "dropout". A class's docstring begins with "right:" or "w
 and says what it does.
 
 ``expected.jsonl`` beside them says which lines fail today, and why a right layer fails
-or a wrong one passes; in the book's repository, ``python -m tools.corpora accept``
-takes a meant change over. ``HANDS`` says how each hand's layers did when the audit met
-them for the first time. Then whoever mends the audit looked at what it had got wrong.
+or a wrong one passes. ``judged.json`` says on which sources all verdicts on a hand's
+layers were the expected ones. In the book's repository, ``python -m tools.corpora``
+writes both. ``HANDS`` says how each hand's layers did when the audit met them for the
+first time. Then whoever mends the audit looked at what it had got wrong.
 """
 
 import contextlib
+import hashlib
 import importlib.util
 import io
 import json
@@ -107,6 +109,42 @@ def expected() -> dict[str, dict[str, Any]]:
     """What is expected of each layer's verdict, and where that is wrong, why."""
     lines = (FOLDER / "expected.jsonl").read_text(encoding="utf-8").splitlines()
     return {entry.pop("id"): entry for entry in map(json.loads, lines)}
+
+
+def sources(hand: str) -> list[pathlib.Path]:
+    """The files on which the verdicts on a hand's layers depend."""
+    package = pathlib.Path(attention_audit.__file__).parent
+    return [FOLDER / f"{hand}.py", *package.rglob("*.py")]
+
+
+def fingerprint(paths: list[pathlib.Path], entries: list[dict[str, Any]]) -> str:
+    """What files hold, what is expected, and PyTorch's version, as 16 letters."""
+    digest = hashlib.sha256(f"{torch.__version__} {json.dumps(entries)}".encode())
+    named = [f"{path.name} {path.read_text(encoding='utf-8')}" for path in paths]
+    for text in sorted(named):  # wherever they lie
+        digest.update(text.encode())
+    return digest.hexdigest()[:16]
+
+
+def judged(folder: pathlib.Path) -> dict[str, str]:
+    """Of each group of a corpus, the fingerprint at which all verdicts agreed."""
+    path = folder / "judged.json"
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+
+
+def write_judged(folder: pathlib.Path, fingerprints: dict[str, str]) -> None:
+    """Write what ``judged`` reads."""
+    text = json.dumps(fingerprints, indent=1)
+    (folder / "judged.json").write_text(text + "\n", encoding="utf-8")
+
+
+def one_of_each(members: list[Any], entries: dict[str, dict[str, Any]]) -> list[Any]:
+    """The first member for each kind of entry."""
+    first: dict[str, Any] = {}
+    for member in members:
+        entry = entries[str(member)]
+        first.setdefault(json.dumps(entry | {"why": ""}), member)
+    return [*first.values()]
 
 
 LAYERS = [Layer(hand, entry) for hand in HANDS for entry in handed_in(hand)]
