@@ -272,30 +272,30 @@ def test_an_answer_opened_by_hand_counts_while_all_are_open(chapter):
     assert page.locator(OPEN).count() == 1
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "{",
-        "5",
-        "null",
-        '{"pages": [1]}',
-        '{"pages": {"a": 1, "b": null}}',
-        *(
-            json.dumps({"pages": {NAME: {"done": done, "of": 2}}})
-            for done in ([1, 2, 3], "abcdefgh", 7, True)
-        ),
-    ],
+ODD = (
+    "{",
+    "5",
+    "null",
+    '{"pages": [1]}',
+    '{"pages": {"a": 1, "b": null}}',
+    *(
+        json.dumps({"pages": {NAME: {"done": done, "of": 2}}})
+        for done in ([1, 2, 3], "abcdefgh", 7, True)
+    ),
 )
-def test_what_someone_else_has_kept_does_no_harm(chapter, text):
+
+
+def test_what_someone_else_has_kept_does_no_harm(chapter):
     page = chapter.page
-    keep(page, text)
-    page.reload()
-    assert page.locator(".finished").count() == 0
-    open_answer(page, 2)
-    assert page.locator(OPEN).count() == 1
-    here = kept(page)["pages"][NAME]
-    assert list(here["done"].values()) == [True]
-    assert here["of"] == ANSWERS + QUIZZES
+    for text in ODD:
+        keep(page, text)
+        page.reload()
+        assert page.locator(".finished").count() == 0, text
+        open_answer(page, 2)
+        assert page.locator(OPEN).count() == 1, text
+        here = kept(page)["pages"][NAME]
+        assert list(here["done"].values()) == [True], text
+        assert here["of"] == ANSWERS + QUIZZES, text
 
 
 def test_without_scripts_each_answer_can_be_opened(chromium, site):

@@ -36,7 +36,6 @@ def test_mine(attention_audit):
 """
 
 
-ORDERS = [("audit", "book"), ("book", "audit")]
 bare = test_bare_environment.bare
 
 
@@ -75,9 +74,8 @@ def sources(tmp_path_factory):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("order", ORDERS, ids=" and then the ".join)
-def test_another_project_installs_the_audit(sources, order, bare, tmp_path):
-    """Alone or with the book; its own package ``helpers`` stays its own."""
+def test_another_project_installs_the_audit(sources, bare, tmp_path):
+    """Alone, and then with the book; its own package ``helpers`` stays its own."""
     python, packages = bare
     pip = [python, "-m", "pip", "install", "-q", "--no-deps", "--no-index"]
     pip += ["--no-build-isolation", "--ignore-installed"]
@@ -96,7 +94,7 @@ def test_another_project_installs_the_audit(sources, order, bare, tmp_path):
         )
 
     names = [project_of(ROOT)["name"], project_of(AUDIT)["name"]]
-    for source in order:
+    for source in ("audit", "book"):
         subprocess.run([*pip, sources[source]], env=alone, check=True)
         where = run(python, "-c", "import attention_audit as a; print(a.__file__)")
         assert where.stdout.startswith(packages), where.stderr
