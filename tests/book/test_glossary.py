@@ -21,7 +21,7 @@ LAST_LINE = re.compile(
 )
 # What chapters print in bold without introducing a term: parts of a step, and stress.
 PARTS = re.compile(
-    r"(you will be able to|know first:|time:|predict:?|try:)"
+    r"(you will be able to|know first:|time:|skip if|predict:?|try:)"
     r"|(first|second|third) way:|step \d+\b.*|(values|weights|scores|queries and keys):"
 )
 STRESSED = {
