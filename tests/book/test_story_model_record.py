@@ -77,6 +77,43 @@ def test_the_opening_is_what_the_model_says(loaded):
     assert tokenizer.alphabet[int(options["expected"].argmax())] == "y"
 
 
+def written(loaded, off=()):
+    """How the first story goes on, each time with the most probable character."""
+    model, tokenizer = loaded
+    begun = "\n" + next(iter(story_model.UNFINISHED.values()))
+    ids = torch.tensor([tokenizer.encode(begun)])
+    with contextlib.ExitStack() as stack, torch.no_grad():
+        for place in off:
+            stack.enter_context(silenced(model, *place))
+        for _ in range(len("yellow kite?")):
+            best = model(ids)[0, -1].argmax()
+            ids = torch.cat([ids, best[None, None]], dim=1)
+    return tokenizer.decode(ids[0].tolist()).removeprefix(begun)
+
+
+def test_one_head_fetches_the_colour_of_the_kite_and_another_the_kite(loaded):
+    layer, head = story_model.FETCHING
+    assert written(loaded) == "yellow kite?"
+    assert written(loaded, [(layer, head)]).startswith("blue kite?")
+    without_another = written(loaded, [(layer, 2)])
+    assert without_another.startswith("yellow ")
+    assert "kite" not in without_another
+
+
+def test_where_the_head_looks_the_colour_can_be_told(loaded, colours):
+    """The letters up to there are the beginning of no other colour."""
+    model, tokenizer = loaded
+    layer, head = story_model.FETCHING
+    words = {tokenizer.decode(ids[s.start : s.stop]) for ids, s, _ in colours}
+    assert len(words) == 8
+    for ids, span, _ in colours[:100]:
+        with torch.no_grad():
+            _, weights = model(torch.tensor([ids]), return_weights=True)
+        look = int(weights[layer][0, head, -1].argmax())
+        read = tokenizer.decode(ids[span.start : look + 1])
+        assert [word.startswith(read) for word in words].count(True) == 1
+
+
 @pytest.mark.slow  # the questions of 300 stories, nine times
 def test_what_chapter_9_says_of_its_heads(loaded):
     model, tokenizer = loaded
