@@ -6,6 +6,7 @@ import re
 import pytest
 import torch
 import torch.nn.functional as F
+from torch import library
 
 import attention_audit
 from steps import D_IN, D, H, Steps, T, rotated
@@ -498,7 +499,7 @@ def test_what_is_compiled_computes_the_same():
 
 @pytest.mark.slow
 def test_what_does_not_compile_fails_where_that_was_asked():
-    @torch.library.custom_op("attention_audit_tests::same", mutates_args=())
+    @library.custom_op("attention_audit_tests::same", mutates_args=())
     def same(x: torch.Tensor) -> torch.Tensor:
         """An operator of which nothing is said for a graph."""
         return x.clone()
