@@ -1,8 +1,8 @@
-"""Where a verdict's reason stands, and whether its line passes once that is taken away.
+"""Where a verdict's reason stands, and whether its check passes without that.
 
     python -m public_layers.mending 3
 
-prints which lines then fail in the layers of verdict 3. The package itself stays as it
+prints which checks then fail in the layers of verdict 3. The package itself stays as it
 is: its file is read with the exchanged text, in a process of its own.
 """
 
@@ -56,7 +56,7 @@ class Finder:
 
 
 def failing(verdict):
-    """The lines that fail in a verdict's layers, with its file mended."""
+    """The checks that fail in a verdict's layers, with its file mended."""
     sys.meta_path.insert(0, Finder(verdict))
     compiled_torchvision()
     torch.set_num_threads(1)

@@ -32,7 +32,7 @@ def page(record):
             f"{kinds[kind]} {kind}s" for kind in ("bug", "design", "false alarm")
         ),
         nans=kinds["NaN"],
-        lines=len(layers[0]["rows"]),
+        checks=len(layers[0]["rows"]),
         least=min(asked),
         most=max(asked),
         mean=f"{sum(asked) / len(asked):.1f}",
@@ -49,7 +49,7 @@ def of(layer, result):
 
 
 def _never(layers):
-    """The lines that no layer was asked."""
+    """The checks that ran on no layer."""
     left = [{check for check, *_ in of(layer, SKIPPED)} for layer in layers]
     return " and ".join(f"`{check}`" for check in sorted(set.intersection(*left)))
 
@@ -91,7 +91,7 @@ def _verdicts(record):
 
 
 def _matrix(record):
-    """A table of HTML: a row for each layer, a column for each line."""
+    """A table of HTML: a row for each layer, a column for each check."""
     checks = [check for check, *_ in record["layers"][0]["rows"]]
     head = "".join(f'<th scope="col"><span>{check}</span></th>' for check in checks)
     yield f'<thead><tr><th scope="col">layer</th>{head}</tr></thead>'

@@ -1,4 +1,4 @@
-"""What the failing lines mean, each looked into in the package's source."""
+"""What the failing checks mean, each looked into in the package's source."""
 
 from dataclasses import dataclass
 
@@ -13,8 +13,8 @@ KINDS = {
         "The scores of such a row are all −∞. Softmax first subtracts the largest of "
         "them, and −∞ − (−∞) is NaN. Rows of padding are thrown away, but not before "
         "the next layer: there the NaN is a value, and a weight of 0 times NaN is NaN, "
-        "so it reaches all rows of the text. Whether this is a bug depends on the "
-        "layer.",
+        "so it reaches all positions of the sequence. Whether this is a bug depends on "
+        "the layer.",
     ),
     "design": (
         "Designs",
@@ -29,16 +29,16 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Verdict:
-    """What one or several failing lines mean.
+    """What one or several failing checks mean.
 
     Args:
         kind: one of KINDS.
         layers: names of layers.
-        checks: the lines that fail in each of them.
+        checks: those that fail in each of them.
         words: what the source does.
         source: the file of the package.
         mended: pairs (old, new) of its text. With these exchanged, ``mending`` asks
-            whether the lines pass.
+            whether the checks pass.
         quoted: further parts of its text. The page says in which lines of the file
             these stand, and the old ones.
     """

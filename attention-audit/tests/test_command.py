@@ -8,7 +8,7 @@ import pathlib
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Literal
 
 import pytest
@@ -90,6 +90,7 @@ def told(monkeypatch):
         name: str = "x",
         padding: Callable[[nn.Module], nn.Module] | None = None,
         make: Callable[[], nn.Module] | None = None,
+        require: Collection[str] = (),
     ) -> Audit:
         """Look at a layer.
 
@@ -104,6 +105,7 @@ def told(monkeypatch):
         """
         given = {"causal": causal, "window": window, "positions": positions}
         given |= {"scale": scale, "name": name, "padding": padding, "make": make}
+        given["require"] = require
         calls.append((module, d_in, context_length, given))
         return Audit("Told", (Row("one", "passes", ""),))
 
@@ -122,7 +124,7 @@ def test_a_layer_without_a_mistake(project, capsys):
     assert len([line for line in lines if line.startswith("scale ")]) == 1
 
 
-def test_a_line_that_fails_and_one_that_may(project, capsys):
+def test_a_check_that_fails_and_one_that_may(project, capsys):
     wrong = ["layers.py:Mine", "--args", "4", "3", "divisor=2", *SIZES]
     assert command.main(wrong) == 1
     said = capsys.readouterr()
@@ -142,7 +144,10 @@ def test_failures_alone(project, capsys):
     assert title == "audit of Mine"
     assert failing.startswith("scale           FAILS           divides by 2.00")
     assert re.fullmatch(r"\d\d pass, 1 fail, \d not applicable", total)
-    assert "Read a line that fails" in how[0]
+    assert how == [
+        "scale           look at: the divisor in the reason",
+        "what each check asks: attention-audit --explain",
+    ]
     assert command.main([*wrong[:-1], "--args", "4", "3", "--failures"]) == 0
     title, total = capsys.readouterr().out.splitlines()
     assert " 0 fail, " in total
@@ -153,9 +158,11 @@ def test_an_error_in_the_first_line_is_said_once(project, capsys):
     assert command.main(["layers.py:small", *sizes]) == 1
     said = capsys.readouterr().out
     assert said.count("needs an output") == 1
-    assert re.search(r"^29 other lines  not applicable  needs an output$", said, re.M)
+    assert re.search(r"^29 other checks not applicable  needs an output$", said, re.M)
     words = " ".join(said.split())
-    assert words.count("do --d-in 5 and --context-length 5 fit?") == 1
+    assert "output shape FAILS RuntimeError: mat1 and mat2 shapes cannot be" in words
+    assert " at layers.py:16: scores = self.W_query(x)" in words
+    assert words.count("; it was called with x (2, 5, 5)") == 1
     assert "0 pass, 1 fail, 29 not applicable" in words
     assert command.main(["layers.py:small", *sizes, "--json"]) == 1
     assert len(json.loads(capsys.readouterr().out)["rows"]) == 30
@@ -184,8 +191,12 @@ def test_advice_is_given_in_the_command_s_options(project, capsys):
             "--num-kv-heads 2",
         ),
         (
-            "not run: a line before was stopped; seconds grants more",
-            "not run: a line before was stopped; --seconds grants more",
+            "not run: an earlier check was stopped; seconds grants more",
+            "not run: an earlier check was stopped; --seconds grants more",
+        ),
+        (
+            "required, but not applicable: compiled=True asks for it",
+            "required, but not applicable: --compiled asks for it",
         ),
         ("TypeError: f() got num_heads=3", "TypeError: f() got num_heads=3"),
         ("dropout = 0.1, but nothing is", "dropout = 0.1, but nothing is"),
@@ -194,6 +205,38 @@ def test_advice_is_given_in_the_command_s_options(project, capsys):
 def test_what_is_no_advice_stays_as_it_is(reason, turned):
     known = options.options_of(attention_audit.audit)
     assert options.spoken(reason, known) == turned
+
+
+@pytest.mark.parametrize("option", ["--allow", "--require"])
+def test_a_check_that_is_none_is_refused_before_anything_is_made(
+    project, told, capsys, option
+):
+    assert command.main(["nowhere.py:Mine", *SIZES, option, "sale"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"attention-audit: {option[2:]} must name checks, got 'sale")
+    assert not told
+
+
+def test_a_check_that_must_be_applicable(project, capsys):
+    mine = ["layers.py:Mine", "--args", "4", "3", *SIZES]
+    assert command.main([*mine, "--require", "scale", "queries, keys"]) == 0
+    capsys.readouterr()
+    assert command.main([*mine, "--require", "cache", "scale", "--failures"]) == 1
+    said = " ".join(capsys.readouterr().out.split())
+    assert "cache FAILS required, but not applicable: pass --step, a function" in said
+    assert "look at" not in said, "there is nothing to mend in the layer"
+
+
+def test_the_explanation_has_every_check(capsys):
+    with pytest.raises(SystemExit) as stopped:
+        command.main(["--explain"])
+    assert stopped.value.code == 0
+    said = capsys.readouterr().out
+    assert all(len(line) <= 80 for line in said.splitlines())
+    words = " ".join(said.split())
+    for name, (holds, look_at) in attention_audit.CHECKS.items():
+        plain = f"{name} {holds} if it fails, look at: {look_at}".replace("`", "")
+        assert plain in words
 
 
 def test_json(project, capsys):
@@ -215,7 +258,7 @@ def test_the_weights_are_the_same_each_time(project, capsys):
         assert command.main(open_) == 1
         tables.add(capsys.readouterr().out)
     (table,) = tables
-    assert "move an earlier row by 0." in table
+    assert "move an earlier position by 0." in " ".join(table.split())
 
 
 # --- what it finds --------------------------------------------------------------------
@@ -350,7 +393,10 @@ def test_what_cannot_be_found_or_made_is_named(project, capsys, target, said):
         ([*SIZES, "--cau"], "unrecognized arguments: --cau"),
         ([*SIZES, "--context-length", "0"], "context_length must be"),
         ([*SIZES, "--args", "3"], "layers:layer is a layer already: it takes no --arg"),
-        ([*SIZES, "--allow", "sale"], "allow must name lines of the audit, got 'sale'"),
+        ([*SIZES, "--allow", "sale"], "allow must name checks, got 'sale'; these are"),
+        ([*SIZES, "--require", "queries", "keys"], "require must name checks, got 'q"),
+        ([*SIZES, "--require", "sale"], "'heads', 'queries, keys', 'distances'"),
+        ([*SIZES, "--window", "4"], "window is 4 and context_length 5: the window hid"),
         ([*SIZES, "--make", "smal"], "layers has no smal; did you mean small?"),
         (
             [*SIZES, "--padding", "q"],
@@ -386,12 +432,13 @@ def test_a_wrong_option_is_named(project, capsys, options, said):
         (["--positions", "false"], {"positions": False}),
         (["--scale", "1"], {"scale": 1.0}),
         (["--name", "7"], {"name": "7"}),
+        (["--require", "scale", "row sums"], {"require": ["scale", "row sums"]}),
     ],
 )
 def test_each_option_of_the_audit_is_one_of_the_command(project, told, options, given):
     assert command.main(["layers:layer", *SIZES, *options]) == 0
     usual = {"causal": True, "window": None, "positions": False, "scale": None}
-    usual |= {"name": "x", "padding": None, "make": None}
+    usual |= {"name": "x", "padding": None, "make": None, "require": ()}
     assert told[0][3] == usual | given
 
 
@@ -419,7 +466,7 @@ def test_help_says_what_the_docstring_says(told, capsys):
     assert "--d-in N width of a token." in said
     assert "--window N how many tokens it sees, 100% of them." in said
     assert "--positions [rotary|alibi]" in said
-    assert "exit status: 0 no line fails; 1" in said
+    assert "exit status: 0 no check fails; 1" in said
 
 
 def test_help_of_the_audit_as_it_is(capsys):
@@ -443,15 +490,18 @@ def test_options_read_from_the_signature_are_those_of_the_audit():
     )
 
 
-def test_help_does_not_wait_for_torch(tmp_path):
+@pytest.mark.parametrize(
+    ("option", "said"), [("--help", "--num-heads"), ("--explain", "if it fails")]
+)
+def test_help_does_not_wait_for_torch(option, said):
     code = (
         "-c import sys; from attention_audit import command\n"
-        "try: command.main(['--help'])\n"
+        f"try: command.main(['{option}'])\n"
         "except SystemExit: print('torch' in sys.modules)"
     )
     done = started(code=code)
     assert done.stdout.endswith("\nFalse\n"), done.stderr
-    assert "--num-heads" in done.stdout
+    assert said in done.stdout
 
 
 def test_the_version(capsys):

@@ -1,10 +1,12 @@
 """What a layer promises beside one pass: padding, a cache, to be compiled."""
 
 import math
+import re
 
 import pytest
 import torch
 import torch.nn.functional as F
+from torch import library
 
 import attention_audit
 from steps import D_IN, D, H, Steps, T, rotated
@@ -149,7 +151,7 @@ def test_padding_that_is_not(layer):
 
 
 @pytest.mark.parametrize("causal", [True, False])
-def test_rows_that_may_see_nothing_are_named(causal):
+def test_positions_that_may_attend_to_nothing_are_named(causal):
     class Nothing(NotANumber):
         def seen(self, T, device):
             seen = super().seen(T, device)
@@ -159,13 +161,13 @@ def test_rows_that_may_see_nothing_are_named(causal):
     found = attention_audit.audit(Nothing(), D_IN, T, **options)
     (said,) = (row.reason for row in found.rows if row.check == "padding")
     assert said == (
-        "a text with padding before it: its rows of padding are not finite"
+        "left padding: positions of padding are not finite"
         if causal
-        else "a text of only padding: its rows are not finite"
+        else "a sequence of padding alone: positions are not finite"
     )
 
 
-def test_padding_before_a_text_may_move_absolute_positions():
+def test_left_padding_may_move_absolute_positions():
     class Places(Padded):
         def queries(self, x):
             places = torch.arange(x.shape[1], device=x.device)[:, None].to(x)
@@ -176,10 +178,10 @@ def test_padding_before_a_text_may_move_absolute_positions():
     found = attention_audit.audit(Places(), D_IN, T, positions=True, **options)
     assert found.ok
     (said,) = (row.reason for row in found.rows if row.check == "padding")
-    assert "rows behind padding weren't compared" in said
+    assert "left padding wasn't compared" in said
     found = attention_audit.audit(Padded(), D_IN, T, **options)
     (said,) = (row.reason for row in found.rows if row.check == "padding")
-    assert said == "padding behind, before and alone is inert"
+    assert said == "left and right padding change nothing"
     # One query's place is the same for all of its keys: without a difference between
     # keys there is no distance, and the left padding shows.
     assert "padding" in failed(Places(), padding=with_mask, positions="relative")
@@ -295,6 +297,163 @@ def test_a_cache_that_is_wrong(layer):
     assert not failed(layer(), **options)
 
 
+def told(layer, check, **options):
+    """The result of one check, and its reason."""
+    torch.manual_seed(3)
+    options = {"num_heads": H, "positions": "rotary"} | options
+    found = attention_audit.audit(layer, D_IN, T, **options)
+    return next((one.result, one.reason) for one in found.rows if one.check == check)
+
+
+class PiecesTopLeft(Cached):
+    """Right for single tokens, and for what has nothing before it."""
+
+    def seen(self, T, device):
+        seen = super().seen(T, device)
+        return torch.ones_like(seen).tril() if T > 1 else seen
+
+
+class EvictsTooEarly(Cached):
+    """A window of 4, of which the cache keeps 2 beside the new token."""
+
+    size = 4
+
+    def seen(self, T, device):
+        seen = super().seen(T, device)
+        return seen.triu(seen.shape[1] - T - self.size + 1)
+
+    def forward(self, x, past=None):
+        if past:
+            first = max(0, past["keys"].shape[2] - 2)
+            for name in ("keys", "values"):
+                past[name][:, :, :first] = 0.0
+        return super().forward(x, past)
+
+
+def test_the_reason_says_where_it_is_first_wrong_and_which_pieces_are_fine():
+    result, said = told(TopLeft(), "cache", step=step)
+    assert result == "FAILS"
+    assert re.fullmatch(
+        r"one token at a time: first wrong at position 1, by 0\.\d{4}; wrong too: "
+        r"4 tokens then single ones, pieces of 2, 1 token then 8, 8 tokens then 1; "
+        r"fine: all at once",
+        said,
+    )
+    _, said = told(PiecesTopLeft(), "cache", step=step)
+    assert said.startswith("pieces of 2: first wrong at position 2, by 0.")
+    fine = "all at once, one token at a time, 4 tokens then single ones, 8 tokens then"
+    assert f"; wrong too: 1 token then 8; fine: {fine} 1" in said
+
+
+@pytest.mark.parametrize(
+    ("layer", "window", "position"),
+    [
+        (Restarts, None, 1),
+        (TopLeft, None, 1),
+        (TurnedTwice, None, 2),
+        (EvictsTooEarly, 4, 3),  # the first whose window of 4 tokens is full
+    ],
+)
+def test_the_first_wrong_position_is_told(layer, window, position):
+    _, said = told(layer(), "cache", step=step, window=window)
+    assert said.startswith(f"one token at a time: first wrong at position {position}, ")
+
+
+def single_step(error):
+    def single(module, x, cache):
+        if x.shape[1] > 1:
+            raise error
+        return step(module, x, cache)
+
+    return single
+
+
+@pytest.mark.parametrize("error", [NotImplementedError, ValueError, AssertionError])
+def test_a_step_may_take_single_tokens_only(error):
+    single = single_step(error("one token, please"))
+    result, said = told(Cached(), "cache", step=single)
+    assert (result, said) == (
+        "passes",
+        "one token at a time gives what one pass gives; longer pieces: refused, "
+        f"{error.__name__}: one token, please",
+    )
+    result, said = told(TopLeft(), "cache", step=single)
+    assert result == "FAILS"
+    assert said.startswith("one token at a time: first wrong at position 1, by 0.")
+    assert said.endswith(
+        "; refused: all at once, 4 tokens then single ones, pieces "
+        "of 2, 1 token then 8, 8 tokens then 1"
+    )
+
+
+def test_a_step_may_refuse_longer_pieces_behind_a_prompt():
+    def prompt_first(module, x, cache):
+        if cache is not None and x.shape[1] > 1:
+            raise ValueError("one token, please")
+        return step(module, x, cache)
+
+    result, said = told(Cached(), "cache", step=prompt_first)
+    assert (result, said) == (
+        "passes",
+        "gives what one pass gives; refused: pieces of 2, 1 token then 8, "
+        "ValueError: one token, please",
+    )
+
+
+def test_an_error_that_is_no_refusal_fails():
+    result, said = told(Cached(), "cache", step=single_step(RuntimeError("sizes")))
+    assert result == "FAILS"
+    assert re.match(r"all at once: RuntimeError: sizes at \S+\.py:\d+: ", said)
+    assert said.endswith("; fine: one token at a time")
+
+    def never(module, x, cache):
+        raise NotImplementedError("no step")
+
+    result, said = told(Cached(), "cache", step=never)
+    assert result == "FAILS"
+    assert said.startswith("one token at a time: NotImplementedError: no step at ")
+
+
+def test_what_a_refused_piece_leaves_behind_is_no_mistake():
+    def kept_in_the_module(module, x, cache):
+        module.left = {} if cache is None else cache
+        if x.shape[1] > 1:
+            module.left = None
+            raise NotImplementedError
+        context, cache = step(module, x, module.left)
+        module.left = None
+        return context, cache
+
+    class Breaks(Cached):
+        left = None
+
+        def first(self):
+            return 0 if self.broken() else super().first()
+
+        def broken(self):
+            return getattr(self, "ever", False)
+
+    def breaks(module, x, cache):
+        if x.shape[1] > 1:
+            module.ever = True
+            raise NotImplementedError
+        return step(module, x, cache)
+
+    for layer, single in ((Cached, kept_in_the_module), (Breaks, breaks)):
+        assert told(layer(), "cache", step=single)[0] == "passes"
+
+
+def test_a_single_step_leaves_the_mode_as_it_was():
+    def quiet(module, x, cache):
+        if x.shape[1] > 1:
+            raise NotImplementedError
+        module.eval()
+        return step(module, x, cache)
+
+    said = "a step in train mode leaves eval mode behind"
+    assert told(Cached(), "cache", step=quiet) == ("FAILS", said)
+
+
 def test_a_step_leaves_the_mode_as_it_was():
     def quiet_step(module, x, cache):
         module.eval()
@@ -338,7 +497,27 @@ def test_what_is_compiled_computes_the_same():
     assert not failed(OpenWhenCompiled())
 
 
-def test_a_batch_of_none_gives_no_rows():
+@pytest.mark.slow
+def test_what_does_not_compile_fails_where_that_was_asked():
+    @library.custom_op("attention_audit_tests::same", mutates_args=())
+    def same(x: torch.Tensor) -> torch.Tensor:
+        """An operator of which nothing is said for a graph."""
+        return x.clone()
+
+    same.register_autograd(lambda context, grad: grad)
+
+    class Refuses(Steps):
+        def drop(self, weights):
+            return same(weights)
+
+    patient = {"compiled": True, "seconds": 100, "positions": False}
+    result, said = told(Refuses(), "compiled", **patient)
+    assert result == "FAILS"
+    assert said.startswith("torch.compile refuses it: ")
+    assert not failed(Refuses())
+
+
+def test_a_batch_of_0_gives_0_sequences_or_is_refused():
     class Squeezes(Steps):
         def merge(self, contexts):
             merged = super().merge(contexts)
@@ -349,8 +528,19 @@ def test_a_batch_of_none_gives_no_rows():
             assert len(contexts)
             return super().merge(contexts)
 
+    class Ambiguous(Steps):
+        def merge(self, contexts):
+            B, _, T, _ = contexts.shape
+            return contexts.transpose(1, 2).reshape(B, T, -1)
+
     assert failed(Squeezes()) == ("empty batch",)
-    assert not failed(Refuses())
+    for layer, error in ((Refuses, "AssertionError"), (Ambiguous, "RuntimeError")):
+        result, said = told(layer(), "empty batch", positions=False)
+        assert result == "not applicable"
+        assert re.fullmatch(rf"refuses a batch of 0: {error} at \S+\.py:\d+", said)
+        assert failed(layer(), require=["empty batch"]) == ("empty batch",)
+    said = attention_audit.CHECKS["empty batch"].holds
+    assert said.endswith('; an error is "not applicable"')
 
 
 def test_a_tensor_sent_home_is_seen():
@@ -370,6 +560,9 @@ def test_a_tensor_sent_home_is_seen():
         ({"positions": "rotated"}, "positions is 'rotated'"),
         ({"positions": 1}, "positions is 1"),
         ({"window": 0}, "window"),
+        ({"window": T - 1}, "several tokens shorter than context_length"),
+        ({"window": T}, f"window is {T} and context_length {T}: the window hides too"),
+        ({"window": T + 1, "causal": False}, "build the layer with a small window"),
         ({"num_kv_heads": 1.5}, "num_kv_heads"),
         ({"dropout": 1.0}, "dropout"),
         ({"scale": 0}, "scale"),
@@ -384,6 +577,20 @@ def test_a_tensor_sent_home_is_seen():
 def test_bad_options_are_named(options, named):
     with pytest.raises(ValueError, match=named):
         attention_audit.audit(Steps(), D_IN, T, **options)
+
+
+def test_a_window_that_is_2_tokens_shorter_shows():
+    class Window(Steps):
+        size = T - 2
+
+        def seen(self, T, device):
+            return super().seen(T, device).triu(1 - self.size)
+
+    class OneTooMany(Window):
+        size = T - 1
+
+    assert not failed(Window(), window=T - 2)
+    assert failed(OneTooMany(), window=T - 2) == ("tokens reached", "hidden weights")
 
 
 def test_a_scale_of_ones_own_can_be_declared():
@@ -429,8 +636,11 @@ def test_a_first_call_that_fails_says_what_may_be_meant():
         def forward(self, x, mask):
             return super().forward(x)
 
-    assert "wrap it" in reasons(WantsMore())["output shape"]
-    assert f"do d_in = {D_IN + 1}" in reasons(Steps(), D_IN + 1)["output shape"]
+    called = f"; it was called as layer(x), x (2, {T}, {D_IN}): if it wants more, wrap"
+    assert called in reasons(WantsMore())["output shape"]
+    said = reasons(Steps(), D_IN + 1)["output shape"]
+    assert said.startswith("RuntimeError: mat1 and mat2 shapes cannot be multiplied")
+    assert said.endswith(f"; it was called with x (2, {T}, {D_IN + 1})")
     assert reasons(Steps)["output shape"] == "Steps is a class: pass an instance"
 
 
@@ -439,5 +649,4 @@ def test_a_weak_mask_for_padding_says_what_shows_it():
     assert reason.startswith("tokens times 1000: ")
     assert "low enough" in reason
     reason = reasons(NotANumber(), padding=with_mask)["padding"]
-    assert "rows" in reason
-    assert "not finite" in reason
+    assert "positions of padding are not finite" in reason

@@ -56,9 +56,21 @@ def test_right_and_allowed(attention_audit):
     assert str(caught[0].message) == "Mine: allowed to fail, but doesn't: scale"
     assert caught[0].filename == __file__
 
-def test_no_such_line(attention_audit):
-    with pytest.raises(ValueError, match="allow must name lines of the audit, got 'x'"):
-        attention_audit(Mine(2), 4, 5, allow=["x"])
+def test_no_such_check(attention_audit):
+    class Counted(Mine):
+        calls = 0
+
+        def forward(self, x):
+            Counted.calls += 1
+            return super().forward(x)
+
+    with pytest.raises(ValueError, match="allow must name checks, got 'x'"):
+        attention_audit(Counted(2), 4, 5, allow=["x"])
+    assert Counted.calls == 0
+
+def test_required(attention_audit):
+    assert attention_audit(Mine(2), 4, 5, require=["scale"]).ok
+    attention_audit(Mine(2), 4, 5, require=["cache"])
 
 def test_no_such_size(attention_audit):
     with pytest.raises(ValueError, match="context_length"):
@@ -98,13 +110,13 @@ def said(tmp_path_factory):
 def test_what_passes_and_what_fails(said):
     summary = said.partition("short test summary info")[2].splitlines()
     results = {line.split(" - ")[0] for line in summary if "::" in line}
-    failing = {"test_wrong", "test_another_is_allowed"}
+    failing = {"test_wrong", "test_another_is_allowed", "test_required"}
     names = {
         name.partition("(")[0]
         for name in TESTS.split("def ")
         if name.startswith("test_")
     }
-    assert len(names) == 9
+    assert len(names) == 10
     assert results == {
         f"{'FAILED' if name in failing else 'PASSED'} test_mine.py::{name}"
         for name in names
@@ -117,6 +129,7 @@ def test_a_failure_shows_the_table_once_and_no_code(said):
     lines = failure.splitlines()[1:]
     assert lines[:2] == ["Mine: scale", "audit of Mine"]
     assert "scale           FAILS           divides by 1.00; √D is 2.00, D = 4" in lines
+    assert lines[-1] == "scale           look at: the divisor in the reason"
     assert failure.count("output shape") == 1
     assert "attention_audit(" not in failure
 

@@ -49,7 +49,7 @@ def python(code):
     [
         "import attention_audit",
         "from attention_audit import Audit, Row",
-        "from attention_audit import command",
+        "from attention_audit import command; command.explanation()",
         "from attention_audit import audit, options; options.options_of(audit)",
         "import pytest; before |= set(sys.modules); import attention_audit.fixture",
     ],

@@ -38,9 +38,9 @@ def test_the_record_holds_every_adapter_as_it_is_declared(record):
     assert len({name for name, *_ in recorded}) == len(recorded)
 
 
-def test_the_record_has_every_line_of_the_audit(record):
+def test_the_record_has_every_check_of_the_audit(record):
     for layer in record["layers"]:
-        assert [row[0] for row in layer["rows"]] == list(attention_audit.LINES), AGREE
+        assert [row[0] for row in layer["rows"]] == list(attention_audit.CHECKS), AGREE
 
 
 def test_the_record_was_made_with_the_pinned_versions(record):
@@ -54,7 +54,7 @@ def test_the_page_shows_the_record(record):
     assert PAGE.read_text(encoding="utf-8") == page(record), AGREE
 
 
-def test_with_its_reason_taken_away_a_line_passes(record):
+def test_with_its_reason_taken_away_a_check_passes(record):
     for verdict, mended in zip(VERDICTS, record["mended"], strict=True):
         assert (mended is not None) == bool(verdict.mended), AGREE
         for name, failing in (mended or {}).items():
@@ -62,7 +62,7 @@ def test_with_its_reason_taken_away_a_line_passes(record):
             assert not {*verdict.checks} & {*failing}, (name, failing)
 
 
-def test_every_line_that_fails_has_one_verdict(record):
+def test_every_check_that_fails_has_one_verdict(record):
     failing = sorted(
         (layer["name"], check)
         for layer in record["layers"]
@@ -94,13 +94,14 @@ def test_the_matrix_shows_every_result(record):
         said = re.findall(r"<td>(?:<strong>)?(.*?)(?:</strong>)?</td>", cells)
         assert said == [marks[result] for _, result, _ in layer["rows"]]
     heads = re.findall(r'<th scope="col"><span>(.*?)</span></th>', text)
-    assert heads == list(attention_audit.LINES)
+    assert heads == list(attention_audit.CHECKS)
 
 
-def test_the_page_says_how_many_questions_were_asked(record):
+def test_the_page_says_how_many_checks_ran(record):
     text = PAGE.read_text(encoding="utf-8")
-    asked = [len(attention_audit.LINES) - len(of(x, SKIPPED)) for x in record["layers"]]
-    assert f"asked {min(asked)} to {max(asked)}, " in text
-    assert "No layer was asked `compiled`.\n" in text
+    count = len(attention_audit.CHECKS)
+    asked = [count - len(of(x, SKIPPED)) for x in record["layers"]]
+    assert f"{min(asked)} to {max(asked)} ran on each layer" in text
+    assert "\n`compiled` ran on no layer.\n" in text
     for layer in record["layers"]:
         assert "compiled" in [check for check, *_ in of(layer, SKIPPED)]

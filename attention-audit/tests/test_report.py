@@ -105,14 +105,23 @@ def test_json_has_all_of_it_and_the_versions():
         (("one token", "order", "dropout"), ("scale",), ("one token", "dropout")),
     ],
 )
-def test_lines_that_may_fail(allow, failed, idle):
+def test_checks_that_may_fail(allow, failed, idle):
     assert FOUND.failed_except(allow) == (failed, idle)
 
 
-def test_a_line_that_may_fail_must_exist():
-    message = r"got 'scales'; these are one token, scale, order, dropout$"
+def test_a_check_that_may_fail_must_exist():
+    message = r"got 'scales'; these are 'one token', 'scale', 'order', 'dropout'$"
     with pytest.raises(ValueError, match=message):
         FOUND.failed_except(("scales",))
+
+
+def test_advice_is_what_the_checks_that_fail_point_at():
+    assert FOUND.advice().splitlines() == [
+        f"scale           look at: {attention_audit.CHECKS['scale'].look_at}",
+        f"order           look at: {attention_audit.CHECKS['order'].look_at}",
+    ]
+    missing = Row("cache", "FAILS", "required, but not applicable: pass step")
+    assert Audit("Mine", (*ROWS[:1], missing)).advice() == ""
 
 
 def test_failures_are_those_rows_and_the_number_of_all():
@@ -127,7 +136,7 @@ def test_what_ends_a_table_for_one_reason_is_one_row():
     unasked = [Row(name, "not applicable", "needs an output") for name in "abcd"]
     lone = Row("output shape", "FAILS", "d_in?")
     found = Audit("Mine", (lone, *unasked))
-    one = Row("4 other lines", "not applicable", "needs an output")
+    one = Row("4 other checks", "not applicable", "needs an output")
     assert str(found).splitlines()[1:-1] == [str(lone), str(one)]
     assert Table(found.html()).rows[1:] == [
         [row.check, row.result, row.reason] for row in (lone, one)
@@ -138,7 +147,7 @@ def test_what_ends_a_table_for_one_reason_is_one_row():
 
 
 def test_calls_that_differ_are_to_be_mended_first():
-    advice = 'mend "eval repeats" first: other lines compare calls'
+    advice = 'mend "eval repeats" first: other checks compare calls'
     random = Row("eval repeats", "FAILS", "two calls in eval mode differ by 0.3")
     found = Audit("Mine", (*ROWS, random))
     assert str(found).splitlines()[-1] == advice

@@ -1,4 +1,4 @@
-"""The page of the audit: it has every line, and what it says of them is so."""
+"""The page of the audit: it has every check, and what it says of them is so."""
 
 import re
 import shlex
@@ -7,7 +7,7 @@ import sys
 import pytest
 import torch
 
-from attention_audit import LINES, command
+from attention_audit import CHECKS, command
 from attention_audit.fixture import require
 from helpers import checks
 from tests import ROOT
@@ -28,7 +28,7 @@ PROSE = {
     id_: cell.source for id_, cell in CELLS.items() if cell.cell_type == "markdown"
 }
 CODE = {id_: cell.source for id_, cell in CELLS.items() if cell.cell_type == "code"}
-# For each line its entry, three lines of text.
+# For each check its entry, three lines of text.
 ENTRY = re.compile(
     r"^- `([^`]+)`: (\S.*\.\n  \*Mistake:\* .*\.\n  \*Look at\* .*\.)$", re.M
 )
@@ -83,11 +83,11 @@ def test_the_one_prediction_is_folded_with_its_answer():
     assert CELLS[ids[place + 1]].source.startswith(READING)
 
 
-# --- every line -----------------------------------------------------------------------
+# --- every check ----------------------------------------------------------------------
 
 
-def test_each_line_has_one_entry_in_the_order_of_the_table():
-    assert [name for name, _ in ENTRIES] == list(LINES)
+def test_each_check_has_one_entry_in_the_order_of_the_table():
+    assert [name for name, _ in ENTRIES] == list(CHECKS)
     bullets = [
         line
         for id_, text in PROSE.items()
@@ -106,7 +106,7 @@ def test_an_entry_leads_to_exhibits_of_the_museum():
 
 
 @pytest.mark.parametrize("wrong", LAYERS)
-def test_an_exhibit_is_linked_at_a_line_that_it_fails(wrong):
+def test_an_exhibit_is_linked_at_a_check_that_it_fails(wrong):
     (slug, *_), must, _ = LAYERS[wrong]
     linked = {
         name
@@ -123,7 +123,7 @@ def behind():
 
 
 @pytest.mark.parametrize("wrong", CACHED)
-def test_an_exhibit_with_a_cache_fails_that_line(wrong, behind):
+def test_an_exhibit_with_a_cache_fails_that_check(wrong, behind):
     (_, cured, sizes, *more), _, _ = LAYERS[wrong]
 
     def step(module, x, cache):
@@ -138,14 +138,14 @@ def test_an_exhibit_with_a_cache_fails_that_line(wrong, behind):
         assert found.failed == expected
 
 
-def test_patterns_of_lines_are_those_of_the_museum():
+def test_patterns_of_checks_are_those_of_the_museum():
     alone = [must for _, must, may in LAYERS.values() if not may]
     # With the masks of test_renormalised_weights_fail_on_large_inputs and of
     # test_a_mask_that_is_not_cut_fails_on_short_texts.
     alone += [{"large inputs"}, {"short sequences", "one token"}]
     for line in re.findall(r"^- (`.*?):", PROSE["which-first"], re.M):
         names = set(re.findall(r"`([^`]+)`", line))
-        assert names <= set(LINES)
+        assert names <= set(CHECKS)
         assert not line.endswith(" alone") or names in alone
 
 
@@ -153,21 +153,21 @@ def test_patterns_of_lines_are_those_of_the_museum():
 
 
 def test_the_page_counts_rightly():
-    assert f"{len(LINES)} tests" in PROSE["title"]
+    assert f"{len(CHECKS)} checks" in PROSE["title"]
     rows = re.findall(r"^(.{16})(?:pass|FAIL|not )", printed("audit-good"), re.M)
-    assert [row.strip() for row in rows] == list(LINES)
+    assert [row.strip() for row in rows] == list(CHECKS)
     assert " 0 fail, 4 not applicable" in printed("audit-good")
-    assert "four lines here" in PROSE["your-own"]
+    assert "four checks here" in PROSE["your-own"]
     assert len(failing("audit-bad")) == 7
-    assert "\n\nSeven lines fail for two mistakes" in PROSE["audit-bad-answer"]
+    assert "\n\nSeven checks fail for two mistakes" in PROSE["audit-bad-answer"]
     assert len(failing("audit-mended")) == 1
     assert PROSE["which-first"].startswith("With the mask kept, six of the seven pass.")
     assert len(failing("grouped")) == 3
-    assert PROSE["undeclared"].startswith("Three lines fail, and none for a mistake")
-    assert printed("declared") == printed("wrapper") == "0 of 30 lines fail\n"
+    assert PROSE["undeclared"].startswith("Three checks fail, and none for a mistake")
+    assert printed("declared") == printed("wrapper") == "0 of 30 checks fail\n"
 
 
-def test_what_a_line_asks_for_is_shown_by_a_cell():
+def test_what_a_check_asks_for_is_shown_by_a_cell():
     options = set(checks.audit.__kwdefaults__)
     missing = re.sub(r"\n +", " ", printed("audit-good"))
     reasons = re.findall(r"^.{16}not applicable  (.*)$", missing, re.M)

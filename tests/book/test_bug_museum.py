@@ -474,7 +474,14 @@ LAYERS = {
     "AlwaysDropping": (
         ("dropping-in-eval", "DroppingInTraining", ONE_HEAD, WithoutCache),
         {"eval repeats"},
-        {"short sequences", "one token", "tokens reached", "order", "batch", "row sums"},
+        {
+            "short sequences",
+            "one token",
+            "tokens reached",
+            "order",
+            "batch",
+            "row sums",
+        },
     ),
 }
 

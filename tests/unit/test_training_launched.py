@@ -14,8 +14,9 @@ from helpers.models.model_file import load_model
 from helpers.training import checkpoint
 from tests import ROOT
 from tests.conftest import LONGEST_WAIT
+from tests.unit import test_training_command
+from tests.unit.test_training_command import TEXT
 
-TEXT = "To be, or not to be, that is the question.\n" * 60
 STEPS = 400
 SIZES = {
     "steps": STEPS,
@@ -29,14 +30,8 @@ SIZES = {
 OPTIONS = ["--device", "cpu"]
 for option, number in SIZES.items():
     OPTIONS += ["--set", f"{option}={number}"]
+text = test_training_command.text
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
-
-
-@pytest.fixture
-def text(tmp_path):
-    path = tmp_path / "text.txt"
-    path.write_text(TEXT, encoding="utf-8")
-    return str(path)
 
 
 def start(*arguments, processes=1, restarts=0):

@@ -1,13 +1,14 @@
-"""All lines of the audit, in their order, and how they are asked."""
+"""All checks of the audit, in their order, and how they are run."""
 
 import functools
 import math
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 from torch import nn
 
 from attention_audit import (
+    caches,
     contracts,
     handling,
     heads,
@@ -16,11 +17,13 @@ from attention_audit import (
     weights,
 )
 from attention_audit.calling import apart, wake_meta_device
-from attention_audit.frames import where
+from attention_audit.explained import require_names
+from attention_audit.frames import place
 from attention_audit.limits import within
-from attention_audit.report import Audit, Row
+from attention_audit.report import REQUIRED, SKIPPED, Audit, Row
 from attention_audit.subject import (
     Declared,
+    Nonsense,
     Result,
     Subject,
     error_text,
@@ -29,18 +32,19 @@ from attention_audit.subject import (
 )
 
 KINDS = ("rotary", "alibi", "relative")
+CLEAR_OF_WINDOW = 2  # tokens more than a window has, so that one too wide shows
 
-# In the order of the table. Without a first line that passes, the others ask in vain.
-LINES: dict[str, Callable[[Subject], Result]] = {
+# In the order of the table. Unless the first passes, the others are in vain.
+FUNCTIONS: dict[str, Callable[[Subject], Result]] = {
     "output shape": handling.output_shape,
-    "shorter texts": handling.shorter_texts,
+    "short sequences": handling.short_sequences,
     "one token": handling.one_token,
     "empty batch": handling.empty_batch,
     "future changed": reading.later_tokens_changed,
     "future grads": reading.later_tokens_gradient,
     "tokens reached": reading.all_tokens_reached,
     "features read": reading.all_features_read,
-    "batch": reading.texts_apart,
+    "batch": reading.batch_elements_apart,
     "order": reading.order_of_tokens,
     "hidden weights": weights.no_weight_on_what_is_hidden,
     "row sums": weights.rows_sum_to_one,
@@ -51,7 +55,7 @@ LINES: dict[str, Callable[[Subject], Result]] = {
     "queries, keys": heads.roles,
     "distances": heads.distances,
     "padding": contracts.padding,
-    "cache": contracts.cache,
+    "cache": caches.cache,
     "dtypes": handling.dtypes,
     "large inputs": handling.large_inputs,
     "gradients": handling.gradients,
@@ -70,21 +74,31 @@ def ask(
     d_in: int,
     context_length: int,
     declared: Declared,
+    require: Collection[str],
     seconds: float,
 ) -> Audit:
     """What ``audit`` does, which explains all of it."""
     _require(d_in, context_length, declared)
+    required = require_names("require", require)
     if not isinstance(seconds, (int, float)) or not seconds > 0:
         raise ValueError(f"seconds is {seconds!r}; a number above 0 is needed")
     subject = Subject(module, d_in, context_length, declared)
     wake_meta_device()
     if declared.compiled:
         contracts.wake_compiler()
-    with warnings.catch_warnings():  # a layer's own warnings are no line's business
+    with warnings.catch_warnings():  # a layer's own warnings are no check's business
         warnings.simplefilter("ignore")
-        found = Audit(type(module).__name__, tuple(_examine(subject, seconds)))
+        rows = [_held_to(row, required) for row in _examine(subject, seconds)]
+    found = Audit(type(module).__name__, tuple(rows))
     print(found)
     return found
+
+
+def _held_to(row: Row, required: Collection[str]) -> Row:
+    """The row, which fails if it is not applicable and was required."""
+    if row.result != SKIPPED or row.check not in required:
+        return row
+    return Row(row.check, *fails(f"{REQUIRED}{row.reason}"))
 
 
 def _require(d_in: int, context_length: int, declared: Declared) -> None:
@@ -99,6 +113,7 @@ def _require(d_in: int, context_length: int, declared: Declared) -> None:
     for name in ("num_heads", "num_kv_heads", "window"):
         if (value := getattr(declared, name)) is not None:
             validation.require_integers(**{name: value})
+    _require_room(context_length, declared.window)
     if declared.dropout is not None:
         validation.require_probability("dropout", declared.dropout)
     if declared.scale is not None and not (
@@ -111,32 +126,42 @@ def _require(d_in: int, context_length: int, declared: Declared) -> None:
             raise ValueError(f"{name} is {value!r}; a function is needed")
 
 
+def _require_room(context_length: int, window: int | None) -> None:
+    """A window that never fills, or only at the end, would pass whatever it does."""
+    if window is not None and context_length < window + CLEAR_OF_WINDOW:
+        raise ValueError(
+            f"window is {window} and context_length {context_length}: the window hides "
+            "too little to be checked; build the layer with a small window, several "
+            "tokens shorter than context_length"
+        )
+
+
 def _examine(subject: Subject, seconds: float) -> Iterator[Row]:
     """The rows, one after the other."""
     stopped = ""
-    for check, line in LINES.items():
+    for check, function in FUNCTIONS.items():
         if stopped:
             yield Row(check, *skip(stopped))
             continue
         with apart():
-            done = within(seconds, functools.partial(line, subject))
+            done = within(seconds, functools.partial(function, subject))
         if done is None:
             yield Row(check, *fails(f"stopped after {seconds:g} seconds"))
-            stopped = "not run: a line before was stopped; seconds grants more"
+            stopped = "not run: an earlier check was stopped; seconds grants more"
             continue
         result, error = done
         if error is not None:
-            at = f" in {place}" if (place := where(error)) else ""
             hint = _hint(subject, error) if check == "output shape" else ""
-            result = fails(f"{error_text(error)}{at}{hint}")
+            result = fails(f"{error_text(error)}{place(error)}{hint}")
             stopped = "needs an output" if check == "output shape" else ""
         yield Row(check, *result)
 
 
 def _hint(subject: Subject, error: BaseException) -> str:
-    """What to look at where the very first call raises."""
+    """How the very first call was made, where that raises."""
+    if isinstance(error, Nonsense):
+        return ""
+    x = f"x {(subject.B, subject.T, subject.d_in)}"
     if isinstance(error, TypeError):
-        return "; it is called as layer(x): if it wants more, wrap it"
-    if isinstance(error, (RuntimeError, IndexError)):
-        return f"; do d_in = {subject.d_in} and T = {subject.T} fit?"
-    return ""
+        return f"; it was called as layer(x), {x}: if it wants more, wrap it"
+    return f"; it was called with {x}"

@@ -11,11 +11,12 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import attention_audit
 from attention_audit import options
+from attention_audit.explained import explanation, require_names
 from attention_audit.loading import NotFound, explained, find, put_first
 
 if TYPE_CHECKING:
@@ -30,8 +31,8 @@ USAGE = """\
 attention-audit TARGET --d-in N --context-length N
                        [--args VALUE ... NAME=VALUE ...] [options]"""
 DESCRIPTION = """\
-Put an attention layer to tests from outside it: does it see the future, mix up heads
-or texts, divide by the wrong number, break in bfloat16? Prints a line for each test."""
+Check an attention layer from outside: does it see the future, mix up heads or batch
+elements, divide by the wrong number, break in bfloat16? Prints a row for each check."""
 EPILOG = """\
 examples:
   attention-audit layers.py:MyAttention --args 16 16 num_heads=4 \\
@@ -41,10 +42,9 @@ examples:
 The layer is called as layer(x) with x (B, T, d_in). Where yours is called otherwise,
 name a function that returns an nn.Module which calls it; no change to it is needed.
 
-exit status: 0 no line fails; 1 a line fails that --allow doesn't name; 2 there was no
+exit status: 0 no check fails; 1 a check fails that --allow doesn't name; 2 there was no
 audit, because the layer can't be found or made or an option is wrong."""
-HOW_TO_READ = """\
-what a line that fails means: "Read a line that fails" in attention-audit's README"""
+HOW_TO_READ = "what each check asks: attention-audit --explain"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -56,6 +56,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     known = options.options_of(attention_audit.audit)
     given = _parser(known).parse_args(arguments)
     try:
+        require_names("allow", given.allow)
+        require_names("require", getattr(given, "require", ()))
         with _stdout_to_stderr() if given.json else contextlib.nullcontext():
             found = _audit(given, known)
             failed, idle = found.failed_except(given.allow)
@@ -69,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         shown = _in_options(found, known)
         print(shown.failures() if given.failures else shown)
         if found.failed:
-            print(HOW_TO_READ)
+            print("\n".join(filter(None, [shown.advice(), HOW_TO_READ])))
     if idle:
         line = f"allowed to fail, but doesn't: {', '.join(idle)}"
         print(f"attention-audit: {line}", file=sys.stderr)
@@ -103,7 +105,7 @@ def _audit(given: argparse.Namespace, known: list[options.Option]) -> "Audit":
 
 
 def _make(target: str, thing: Any, values: Sequence[str]) -> "nn.Module":
-    """A layer, from its class or a function and the values behind --args."""
+    """A layer, from its class or a function and the values of --args."""
     from torch import nn
 
     if not callable(thing):
@@ -147,7 +149,7 @@ def _in_options(found: "Audit", known: list[options.Option]) -> "Audit":
 
 
 def _arguments(values: Sequence[str]) -> tuple[list[Any], dict[str, Any]]:
-    """What stands behind --args, as positional arguments and named ones.
+    """The values of --args, as positional arguments and named ones.
 
     A dict alone holds named ones.
     """
@@ -199,22 +201,36 @@ def _parser(known: list[options.Option]) -> argparse.ArgumentParser:
         "--allow",
         nargs="+",
         default=[],
-        metavar="LINE",
-        help="lines of the table that may fail, such as scale 'row sums'",
+        metavar="CHECK",
+        help="checks that may fail, such as scale 'row sums'",
     )
     parser.add_argument(
         "--failures",
         action="store_true",
-        help="print the lines that fail, and how many others there are",
+        help="print the checks that fail, and how many others there are",
     )
     parser.add_argument(
         "--json", action="store_true", help="print one JSON object and nothing else"
+    )
+    parser.add_argument(
+        "--explain",
+        action=_Explain,
+        nargs=0,
+        help="print what each check asks and what to look at if it fails, and exit",
     )
     parser.add_argument(
         "--version", action=_Version, nargs=0, help="print the versions, and exit"
     )
     _add_options(parser, known)
     return parser
+
+
+class _Explain(argparse.Action):
+    """Prints what each check asks."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        print(explanation())
+        parser.exit()
 
 
 class _Version(argparse.Action):
@@ -235,7 +251,7 @@ def _add_options(parser: argparse.ArgumentParser, known: list[options.Option]) -
     )
     for one in known:
         help_ = one.told.replace("%", "%%")
-        if one.default not in (None, False):
+        if one.default not in (None, False, ()):
             help_ = f"{help_} (default: {one.default})"
         group.add_argument(
             f"--{one.name.replace('_', '-')}",
@@ -253,6 +269,8 @@ def _reading(kinds: list[Any]) -> dict[str, Any]:
         return {"action": argparse.BooleanOptionalAction}
     if Callable in kinds:
         return {"metavar": "FUNCTION"}
+    if Collection in kinds:
+        return {"nargs": "+", "metavar": "CHECK"}
     words = [kind for kind in kinds if isinstance(kind, str)]
     numbers = any(kind in (int, float) for kind in kinds)
     metavar = "|".join(words) or ("N" if numbers else "WORD")

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 def attention_audit() -> Callable[..., "Audit"]:
     """Audit an attention layer: attention_audit(layer, d_in, context_length, ...).
 
-    Takes all options of the audit, and allow=("scale",) for lines that may fail. Fails
-    the test with the audit's table where any other line fails.
+    Takes all options of the audit, and allow=("scale",) for checks that may fail. Fails
+    the test with the audit's table where any other check fails.
     """
     return require
 
@@ -35,14 +35,14 @@ def require(
     allow: Collection[str] = (),
     **options: Any,
 ) -> "Audit":
-    """Audit a layer, and fail the test that runs where a line fails.
+    """Audit a layer, and fail the test that runs where a check fails.
 
     Args:
         module: an ``nn.Module`` that maps x (B, T, d_in) to a context (B, T, d_out).
         d_in: width of a token.
         context_length: T, the longest sequence it takes.
-        allow: names of lines that may fail. Where one of them doesn't, there is a
-            warning and no failure: whether a line fails can depend on the machine.
+        allow: names of checks that may fail. Where one of them doesn't, there is a
+            warning and no failure: whether a check fails can depend on the machine.
         **options: all other options of the audit.
 
     Returns:
@@ -50,16 +50,19 @@ def require(
 
     Raises:
         ValueError: an option that the audit refuses, or a name in ``allow`` that no
-            line has.
+            check has.
     """
     __tracebackhide__ = True
     from attention_audit import audit
+    from attention_audit.explained import require_names
 
+    allow = require_names("allow", allow)
     with contextlib.redirect_stdout(io.StringIO()):  # a failure shows the table itself
         found = audit(module, d_in, context_length, **options)
     failed, idle = found.failed_except(allow)
     if failed:
-        pytest.fail(f"{found.name}: {', '.join(failed)}\n{found}", pytrace=False)
+        said = f"{found.name}: {', '.join(failed)}\n{found}\n{found.advice()}"
+        pytest.fail(said.rstrip(), pytrace=False)
     print(found)
     if idle:
         warnings.warn(

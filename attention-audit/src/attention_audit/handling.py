@@ -1,4 +1,4 @@
-"""Lines of the audit on how a layer bears its uses: sizes, types, modes, devices."""
+"""Checks on how a layer bears its uses: sizes, types, modes, devices."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from attention_audit.frames import place
 from attention_audit.inside import inside_of
 from attention_audit.report import FAILS
 from attention_audit.subject import (
@@ -39,31 +40,51 @@ def output_shape(subject: Subject) -> Result:
         if isinstance(subject.module, type):
             raise Nonsense(f"{subject.module.__name__} is a class: pass an instance")
         raise Nonsense(f"{sort_of(subject.module)} is no nn.Module")
-    x = subject.x()
-    context = context_of(subject.copy(), x)
+    context = _first_call(subject)
     if not context.isfinite().all():
         return fails(f"{_broken(context)} of {context.numel()} numbers are not finite")
-    return passes(f"{tuple(x.shape)} becomes {tuple(context.shape)}")
+    shapes = f"{tuple(subject.x().shape)} becomes {tuple(context.shape)}"
+    if subject.half is None:
+        return passes(shapes)
+    return passes(f"{shapes}; it refuses float32, so all is in {_short(subject.half)}")
 
 
-def shorter_texts(subject: Subject) -> Result:
-    """Texts of 2 to T - 1 tokens work and, where causal, give the whole one's rows."""
+def _first_call(subject: Subject) -> Tensor:
+    """The context; in 16 bits, for all checks, where the layer refuses float32."""
+    try:
+        return context_of(subject.copy(), subject.x())
+    except Nonsense:
+        raise
+    except Exception as refused:
+        subject.half = subject.own_half()
+        if subject.half is None:
+            raise
+        try:
+            return context_of(subject.copy(), subject.x())
+        except Exception:  # so it wasn't the dtype
+            subject.half = None
+            raise refused from None
+
+
+def short_sequences(subject: Subject) -> Result:
+    """2 to T - 1 tokens work and, where causal, give what the whole sequence gives."""
     if subject.T < 3:
         return skip("no length between 1 and T")
     found = _prefixes(subject, subject.places(2, subject.T - 1))
     if found[0] == FAILS:
         return found
-    # A mask may have been kept from the first call, which was of the whole text so far.
+    # A mask may have been kept from the first call, so far one with all tokens.
     x, used = subject.x(), subject.copy()
     context_of(used, x[:, :2])
     change, small = largest_change(context_of(used, x), context_of(subject.copy(), x))
     if not small:
-        return fails(f"after a text of T = 2, the whole one moves by {number(change)}")
+        moved = f"T = {subject.T} moves by {number(change)}"
+        return fails(f"after a call with T = 2, {moved}")
     return found
 
 
 def one_token(subject: Subject) -> Result:
-    """A text of one token works too."""
+    """A sequence of one token works too."""
     return _prefixes(subject, [1])
 
 
@@ -74,34 +95,40 @@ def _prefixes(subject: Subject, lengths: Sequence[int]) -> Result:
         try:
             context = context_of(module, x[:, :T])
         except Exception as error:
-            return fails(f"T = {T}: {error_text(error)}")
+            return fails(f"T = {T}: {error_text(error)}{place(error)}")
         if not context.isfinite().all():
             return fails(f"T = {T}: not all numbers are finite")
         change, small = largest_change(context, whole[:, :T], slack=subject.slack())
         if subject.causal and not small:
-            return fails(f"T = {T}: differs from the whole text by {number(change)}")
+            return fails(
+                f"T = {T}: differs from the whole sequence by {number(change)}"
+            )
     shown = ", ".join(map(str, lengths))
-    same = "rows of the whole text" if subject.causal else "work"
+    same = "as in the whole sequence" if subject.causal else "work"
     return passes(f"T = {shown}: {same}")
 
 
 def empty_batch(subject: Subject) -> Result:
-    """A batch of no text gives no rows of the usual width."""
+    """A batch of 0 gives 0 sequences of the usual shape, or an error.
+
+    An error can do no silent harm, and most layers never meet such a batch.
+    """
     module, x = subject.copy(), subject.x()
     expected = (0, *context_of(module, x).shape[1:])
     try:
         result = module(x[:0])
     except Exception as error:
-        return skip(f"refuses a batch of none: {type(error).__name__}")
+        at = place(error, code=False)
+        return skip(f"refuses a batch of 0: {type(error).__name__}{at}")
     shapes = [tuple(one.shape) for one in tensors_in(result)]
     if expected not in shapes:
         came = shapes[0] if shapes else "no tensor"
-        return fails(f"a batch of none becomes {came}; {expected} expected")
-    return passes(f"a batch of none becomes {expected}")
+        return fails(f"a batch of 0 becomes {came}; {expected} expected")
+    return passes(f"a batch of 0 becomes {expected}")
 
 
 def dtypes(subject: Subject) -> Result:
-    """What it computes in a dtype stays in that, and near: float32 and three others.
+    """What it computes in a dtype stays in that, and near: its own and three others.
 
     A dtype that it refuses with an error can do no silent harm.
     """
@@ -128,7 +155,7 @@ def dtypes(subject: Subject) -> Result:
         exact = context_of(rounded, x.to(usual))
         change = (context.to(usual) - exact).abs().max().item()
         if change > HALF * exact.abs().max().item():
-            return fails(f"{name} differs from {usual} by {number(change)}")
+            return fails(f"{name} differs from {_short(usual)} by {number(change)}")
         works.append(name)
     if not works:
         return skip(refused[0])
@@ -141,6 +168,8 @@ def _short(dtype: torch.dtype) -> str:
 
 def large_inputs(subject: Subject) -> Result:
     """Inputs in the thousands, all or the last token's: finite, and no future leaks."""
+    if subject.half == torch.float16:
+        return skip("float16 ends at 65,504")
     module, x = subject.copy(), subject.x()
     last = x.clone()
     last[:, -1] *= 1000
@@ -157,7 +186,7 @@ def large_inputs(subject: Subject) -> Result:
             after = context_of(module, changed)
             change, small = largest_change(before[:, :cut], after[:, :cut])
             if not small:
-                moved = f"tokens {cut} on move an earlier row by {number(change)}"
+                moved = f"tokens {cut} on move an earlier position by {number(change)}"
                 hint = _mask_is_weak(subject, cut)
                 return fails(f"all tokens times 1000: {moved}{hint}")
     leaks = ", and no later token shows" if subject.causal and subject.T > 1 else ""
@@ -171,7 +200,7 @@ def _mask_is_weak(subject: Subject, cut: int) -> str:
     before, after = context_of(module, x), context_of(module, other)
     if not largest_change(before[:, :cut], after[:, :cut])[1]:
         return ""
-    return "; is the mask a finite number, such as -10,000, or laid behind softmax?"
+    return "; is the mask a finite number, such as -10,000, or applied after softmax?"
 
 
 def _broken(context: Tensor) -> int:
@@ -357,7 +386,7 @@ def devices(subject: Subject) -> Result:
                 return fails(f"moved to {kind}: {mixing.first}")
             if kind == "meta":  # a layer may look at numbers, which meta lacks
                 continue
-            return fails(f"moved to {kind}: {error_text(error)}")
+            return fails(f"moved to {kind}: {error_text(error)}{place(error)}")
         if mixing.first:
             return fails(f"moved to {kind}: {mixing.first}")
         if context.device.type != kind:

@@ -1,4 +1,4 @@
-"""Lines of the audit on heads: which features each has, and who asks whom.
+"""Checks on heads: which features each has, and who asks whom.
 
 Where queries, keys and values come from is found inside a call by their numbers, not by
 names (``inside``); names count only where a parameter's says plainly what it is for.
@@ -11,10 +11,10 @@ from torch import Tensor
 
 from attention_audit.alibi import published_slopes
 from attention_audit.inside import (
-    UNSEEN,
     Inside,
     inside_of,
     look_inside,
+    unseen,
 )
 from attention_audit.sources import PARALLEL, Source
 from attention_audit.subject import (
@@ -46,7 +46,7 @@ def heads_apart(subject: Subject) -> Result:
     """
     inside = inside_of(subject)
     if inside is None:
-        return skip(UNSEEN)
+        return skip(unseen(subject))
     H = inside.H
     said = _said(subject, HEADS)  # 1 may be said by each of several parts
     wanted = subject.declared.num_heads or (said if said != 1 else None)
@@ -151,7 +151,7 @@ def roles(subject: Subject) -> Result:
     """Rows ask with queries, keys answer, values are averaged: three projections."""
     inside = inside_of(subject)
     if inside is None:
-        return skip(UNSEEN)
+        return skip(unseen(subject))
     if subject.T < 3:
         return skip("too few tokens to compare")
     parts = {"queries": inside.queries, "keys": inside.keys, "values": inside.values}
@@ -196,10 +196,10 @@ def _is_x(subject: Subject, source: Source) -> bool:
 def distances(subject: Subject) -> Result:
     """Relative positions: among equal tokens, only how far apart they are counts.
 
-    A text of one token again and again has scores that differ by position alone. Behind
-    rotations they are constant along each diagonal; a token meets itself as if nothing
-    had been turned; and values aren't turned. ALiBi's are straight lines with the
-    published slopes.
+    A sequence of one token again and again has scores that differ by position alone.
+    Behind rotations they are constant along each diagonal; a token meets itself as if
+    nothing had been turned; and values aren't turned. ALiBi's are straight lines with
+    the published slopes.
     """
     kind = subject.declared.positions
     if not isinstance(kind, str):
@@ -208,12 +208,12 @@ def distances(subject: Subject) -> Result:
         return skip("too few tokens to compare")
     inside = inside_of(subject)
     if inside is None:
-        return skip(UNSEEN)
+        return skip(unseen(subject))
     T = inside.x.shape[1]
     equal = inside.x[:, :1].expand(-1, T, -1).contiguous().to(subject.x())
     same = look_inside(subject, x=equal)
     if same is None or same.H != inside.H:
-        return skip(UNSEEN)
+        return skip(unseen(subject))
     if not _one_row(same.values):
         return fails("values change with the position of their token")
     known = subject.may_see(T) & (same.weights > 1e-30)

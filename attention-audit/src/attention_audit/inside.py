@@ -1,8 +1,8 @@
 """The attention inside a layer, whatever its parts are called.
 
 Attention has two matrix products with a T × T side: queries keysᵀ, and weights values.
-``look_inside`` runs a copy on one text, keeps all operands of its products, and finds
-these two by their shapes, in one piece, head by head or row by row.
+``look_inside`` runs a copy on one sequence, keeps all operands of its products, and
+finds these two by their shapes, in one piece, head by head or row by row.
 """
 
 import contextlib
@@ -22,21 +22,25 @@ from attention_audit.subject import Subject, context_of
 
 EXPLAINED = 1e-3  # what a softmax of the right scores leaves unexplained, at most
 UNSEEN = "not seen: no T × T weights meet values in a matrix product"
+COARSE = "not seen: 16 bits are too coarse to look inside"
 FEWEST, MOST = 4, 16  # tokens
+BEYOND_WINDOW = 6  # tokens more than a window has, at most
+MOVED = 1e-6  # a share of the largest number
 
 
 @dataclass
 class Inside:
-    """The attention of one text in one call.
+    """The attention of one sequence in one call.
 
     Args:
         queries, keys: (H, T, D), as they met.
         values: (H, T, D_v), as they were averaged.
         weights: (H, T, T), as they averaged.
         contexts: (H, T, D_v)
-        x: the text, (1, T, d_in).
+        x: the sequence, (1, T, d_in).
         known: how many results had been computed before the last of its products.
         trace: everything that was recorded.
+        turned: whether its rows and columns are the tokens from the last to the first.
     """
 
     queries: Tensor
@@ -47,6 +51,7 @@ class Inside:
     x: Tensor
     known: int
     trace: Trace
+    turned: bool = False
 
     @property
     def H(self) -> int:
@@ -60,12 +65,10 @@ class Inside:
         """Where queries, keys or values (H, T, D) come from."""
         return source_of(self.trace, self.known, heads)
 
-    def weights_in_order(self, may_see: Tensor) -> Tensor:
-        """The weights (H, T, T), turned where the layer turns its text round."""
-        turned = self.weights.flip(1, 2)
-        if self.weights[:, ~may_see].any() and not turned[:, ~may_see].any():
-            return turned
-        return self.weights
+    @property
+    def ordered_weights(self) -> Tensor:
+        """The weights (H, T, T) in the order of the tokens of x."""
+        return self.weights.flip(1, 2) if self.turned else self.weights
 
     @property
     def raw(self) -> Tensor:
@@ -113,21 +116,58 @@ class Head(NamedTuple):
 def inside_of(subject: Subject) -> Inside | None:
     """What ``look_inside`` finds in eval mode, computed once."""
     if not subject.looked:
-        subject.looked.append(look_inside(subject))
+        inside = None if subject.half else look_inside(subject)
+        if inside is not None:
+            inside.turned = _turned(subject, inside)
+        subject.looked.append(inside)
     return subject.looked[0]
+
+
+def unseen(subject: Subject) -> str:
+    """Why ``inside_of`` found nothing."""
+    return COARSE if subject.half else UNSEEN
+
+
+def _turned(subject: Subject, inside: Inside) -> bool:
+    """Whether the layer turns its sequence round before it attends.
+
+    The mask has no say in it: it may be wrong. A token is exchanged for another, and
+    the rows of keys and values that change tell where it stands.
+    """
+    T = inside.x.shape[1]
+    own = other = True
+    for t in {0, T // 3, T - 1}:
+        x = inside.x.clone()
+        x[:, t] = subject.x(T, seed=11)[:1, t]
+        after = look_inside(subject, x=x)
+        if after is None:
+            return False
+        moved = _moved(after.keys, inside.keys) | _moved(after.values, inside.values)
+        own, other = own and bool(moved[t]), other and bool(moved[T - 1 - t])
+    return other and not own
+
+
+def _moved(after: Tensor, before: Tensor) -> Tensor:
+    """Which rows of keys or values (H, T, D) change, (T,); none if they don't fit."""
+    if after.shape != before.shape or not before.numel():
+        return torch.zeros(before.shape[1], dtype=torch.bool)
+    return (after - before).abs().amax((0, 2)) > MOVED * before.abs().max()
 
 
 def look_inside(
     subject: Subject, *, training: bool = False, x: Tensor | None = None, seed: int = 0
 ) -> Inside | None:
-    """Run a copy on one text, and find its attention; None where there is none.
+    """Run a copy on one sequence, and find its attention; None where there is none.
 
-    Where x isn't given, the text has random tokens, as many as no feature axis has.
+    Where x isn't given, it has random tokens: more than a declared window, so that the
+    window shows, and as many as no feature axis has.
     """
     if x is not None:
         return _run(subject, x, training, seed)
     found = None
-    for T in range(min(subject.T, MOST), min(FEWEST, subject.T) - 1, -1):
+    W = subject.declared.window or 0
+    most, fewest = max(MOST, W + BEYOND_WINDOW), max(FEWEST, W + 2)
+    for T in range(min(subject.T, most), min(subject.T, fewest) - 1, -1):
         inside = _run(subject, subject.x(T, seed=9)[:1], training, seed)
         if inside is None:
             continue
@@ -149,7 +189,7 @@ def _run(subject: Subject, x: Tensor, training: bool, seed: int) -> Inside | Non
     for dtype in (torch.float64, x.dtype):
         module = subject.copy().to(dtype).train(training).requires_grad_(True)
         trace = Trace(module, x.shape[1])
-        # What it can't do is another line's business.
+        # What it can't do is another check's business.
         with contextlib.suppress(Exception), sdpa_kernel(SDPBackend.MATH), trace:
             output = context_of(module, x.to(dtype), seed=seed)
             trace.output = output.detach()[0].cpu().double()
@@ -343,8 +383,8 @@ def slopes_of(
 
     Args:
         raw, weights: (H, T, T)
-        other: the same of another text. Then a bias that doesn't depend on the text may
-            come in, such as one for distances.
+        other: the same of another sequence. Then a bias that doesn't depend on the
+            tokens may come in, such as one for distances.
 
     Returns:
         a: (H,), NaN for a head without two weights to compare.

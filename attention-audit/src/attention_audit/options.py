@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
@@ -14,8 +14,8 @@ class Option:
 
     Args:
         name: as the audit has it, such as "num_heads".
-        kinds: of value that it takes: bool, int, float, str or Callable, or a word such
-            as "rotary". None is left out.
+        kinds: of value that it takes: bool, int, float, str, Callable or Collection (of
+            words), or a word such as "rotary". None is left out.
         required: whether it has no default.
         default: its default, or None.
         told: what the docstring says of it.
@@ -54,8 +54,8 @@ def _kinds(hint: Any) -> Iterator[Any]:
             yield from _kinds(one)
     elif kind is Literal:
         yield from get_args(hint)
-    elif kind is Callable:
-        yield Callable
+    elif kind in (Callable, Collection):
+        yield kind
     elif hint is not NoneType:
         yield hint
 
@@ -67,8 +67,9 @@ def spoken(reason: str, known: list[Option]) -> str:
     advice is turned, not what a layer's error says.
     """
     names = "|".join(one.name for one in known)
+    before, behind = "declare |pass |not applicable: |^", ";|$| to ask| asks for it"
     reason = re.sub(
-        rf"\b(declare |pass |^)({names})=(.*?)(?=;|$| to ask| asks for it)",
+        rf"\b({before})({names})=(.*?)(?={behind})",
         lambda found: found[1] + _as_option(found[2], found[3]),
         reason,
     )
@@ -77,12 +78,7 @@ def spoken(reason: str, known: list[Option]) -> str:
         lambda found: f"{found[1]}--{_dashed(found[2])}",
         reason,
     )
-    reason = re.sub(r"\bseconds(?= grants more$)", "--seconds", reason)
-    return re.sub(
-        r"\bdo d_in = (\d+) and T = (\d+) fit\?$",
-        r"do --d-in \1 and --context-length \2 fit?",
-        reason,
-    )
+    return re.sub(r"\bseconds(?= grants more$)", "--seconds", reason)
 
 
 def _as_option(name: str, value: str) -> str:

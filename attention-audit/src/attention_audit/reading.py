@@ -1,4 +1,4 @@
-"""Lines of the audit on what reads what: tokens, features, weights, neighbours."""
+"""Checks on what reads what: tokens, features, weights, batch elements."""
 
 from collections.abc import Iterator
 
@@ -23,7 +23,7 @@ MOST_INPUTS = 12
 
 
 def later_tokens_changed(subject: Subject) -> Result:
-    """Other later tokens leave the rows before as they were, in eval and train mode.
+    """Other later tokens change no earlier position, in eval and in train mode.
 
     Zeros are among them. In train mode both calls have one seed, and so drop alike.
     """
@@ -39,15 +39,15 @@ def later_tokens_changed(subject: Subject) -> Result:
                 after = context_of(module, changed)[:, :cut]
                 change, small = largest_change(before, after)
                 if not small:
-                    moved = f"tokens {cut} on move an earlier row"
+                    moved = f"tokens {cut} on move an earlier position"
                     reason = f"{mode}{moved} by {number(change)}"
                     return fails(reason + _no_mask_at_all(subject))
                 worst = max(worst, change)
-    return passes(f"later tokens move earlier rows by {worst:.4f}")
+    return passes(f"later tokens move earlier positions by {worst:.4f}")
 
 
 def _no_mask_at_all(subject: Subject) -> str:
-    """What to ask where each row sees each token: perhaps it may."""
+    """What to ask where each position attends to each token: perhaps it may."""
     inside = inside_of(subject)
     if inside is None or not (inside.weights > 0).all():
         return ""
@@ -55,7 +55,7 @@ def _no_mask_at_all(subject: Subject) -> str:
 
 
 def later_tokens_gradient(subject: Subject) -> Result:
-    """The gradient of each row by each later token is 0."""
+    """The gradient of each position by each later token is 0."""
     if reason := _no_future(subject):
         return skip(reason)
     worst = 0.0
@@ -63,13 +63,13 @@ def later_tokens_gradient(subject: Subject) -> Result:
         largest = gradients[t + 1 :].max().item() if t + 1 < subject.T else 0.0
         if not largest <= 1e-6 * max(gradients.max().item(), 1e-30):
             moves = f"gradient {number(largest)}"
-            return fails(f"row {t} moves with a later token, {moves}")
+            return fails(f"position {t} moves with a later token, {moves}")
         worst = max(worst, largest)
     return passes(f"gradients by later tokens are {worst:.4f}")
 
 
 def all_tokens_reached(subject: Subject) -> Result:
-    """Each row depends on every token that it may see, and on none beyond a window.
+    """Each position depends on all tokens that it may attend to, and on no others.
 
     Each head must give each of these some weight, its own token among them.
     """
@@ -84,20 +84,19 @@ def all_tokens_reached(subject: Subject) -> Result:
         if beyond.any():
             s = int(beyond.nonzero()[0])
             where = "behind" if s < t else "beyond"
-            return fails(f"row {t} reads token {s}, which is {where} the window")
+            return fails(f"position {t} reads token {s}, which is {where} the window")
     if missing:
         t, s = missing[-1] if subject.causal else missing[0]
         count = f"{len(missing)} of {asked} gradients are 0"
         window = subject.declared.window is None and (s < t or not subject.causal)
         more = "; is there a window to declare?" if window else ""
-        return fails(f"row {t} doesn't depend on token {s}: {count}{more}")
+        return fails(f"position {t} doesn't depend on token {s}: {count}{more}")
     inside = inside_of(subject)
     if inside is not None:
         allowed = subject.may_see(inside.x.shape[1])
-        weights = inside.weights_in_order(allowed)
-        for h, t, s in ((weights == 0) & allowed).nonzero().tolist():
-            return fails(f"head {h} gives token {s} no weight in row {t}")
-    return passes(f"each row depends on all that it may see: {asked} gradients")
+        for h, t, s in ((inside.ordered_weights == 0) & allowed).nonzero().tolist():
+            return fails(f"head {h} gives token {s} no weight at position {t}")
+    return passes(f"each position depends on all that it may: {asked} gradients")
 
 
 def _no_future(subject: Subject) -> str:
@@ -107,7 +106,7 @@ def _no_future(subject: Subject) -> str:
 
 
 def _gradients(subject: Subject) -> Iterator[tuple[int, Tensor]]:
-    """For some rows t, the largest gradient (T,) of the context by each token."""
+    """For some positions t, the largest gradient (T,) of the context by each token."""
     module, x = subject.copy(), subject.x().requires_grad_()
     context = context_of(module, x)
     if not context.requires_grad:
@@ -115,7 +114,7 @@ def _gradients(subject: Subject) -> Iterator[tuple[int, Tensor]]:
     generator = torch.Generator().manual_seed(1)
     direction = torch.randn(context.shape[-1], generator=generator).to(context)
     for t in subject.places(0, subject.T - 1):
-        # Texts don't share tokens, so that one pass serves the whole batch.
+        # Batch elements don't share tokens, so that one pass serves all of them.
         along = (context[:, t] @ direction).sum()
         (gradients,) = torch.autograd.grad(
             along, x, retain_graph=True, allow_unused=True
@@ -167,12 +166,12 @@ def _features_read(subject: Subject, seed: int) -> Iterator[tuple[str, Tensor]]:
 
 
 def order_of_tokens(subject: Subject) -> Result:
-    """Without positions, the order of the tokens that a row sees changes nothing."""
+    """Without positions, the order of the tokens attended to changes nothing."""
     if subject.declared.positions:
         return skip(f"positions={subject.declared.positions!r}")
-    # Behind a window, too, it is the last row alone that sees all that is shuffled.
-    last_row = subject.causal or subject.declared.window is not None
-    known = subject.T - 1 if last_row else subject.T
+    # With a window, too, the last position alone attends to all that is shuffled.
+    only_last = subject.causal or subject.declared.window is not None
+    known = subject.T - 1 if only_last else subject.T
     first = max(0, subject.T - (subject.declared.window or subject.T))
     if known - first < 2:
         return skip("too few tokens to swap")
@@ -180,11 +179,11 @@ def order_of_tokens(subject: Subject) -> Result:
     swapped = reversed(range(first, known))
     order = [*range(first), *swapped, *range(known, subject.T)]
     before, after = context_of(module, x), context_of(module, x[:, order])
-    if last_row:
+    if only_last:
         before, after = before[:, -1], after[:, -1]
-        what = "the last row"
+        what = "the last position"
     else:
-        before, what = before[:, order], "the shuffled rows"
+        before, what = before[:, order], "the shuffled positions"
     change, small = largest_change(before, after)
     if not small:
         moved = f"shuffled tokens move {what} by {number(change)}"
@@ -192,21 +191,20 @@ def order_of_tokens(subject: Subject) -> Result:
     return passes(f"shuffled tokens move {what} by {change:.4f}")
 
 
-def texts_apart(subject: Subject) -> Result:
-    """A text's rows don't depend on the other texts of the batch, however large."""
+def batch_elements_apart(subject: Subject) -> Result:
+    """What a sequence gives doesn't depend on the others in its batch."""
     module, x = subject.copy(), subject.x()
     together = context_of(module, x)
     for b in range(subject.B):
         alone = context_of(module, x[b : b + 1])
-        row = together[b : b + 1]
-        change, small = largest_change(row, alone, slack=subject.slack())
+        one = together[b : b + 1]
+        change, small = largest_change(one, alone, slack=subject.slack())
         if not small:
-            return fails(
-                f"text {b} alone differs from itself in a batch by {number(change)}"
-            )
-    large = 1000 * x
+            return fails(f"batch element {b} alone differs by {number(change)}")
+    large = subject.loud * x
     large[0] = x[0]
     change, small = largest_change(together[:1], context_of(module, large)[:1])
     if not small:
-        return fails(f"beside texts times 1000, one moves by {number(change)}")
-    return passes("each text alone gives the same rows")
+        moved = f"a batch element moves by {number(change)}"
+        return fails(f"beside tokens times {subject.loud}, {moved}")
+    return passes("each batch element alone gives the same")

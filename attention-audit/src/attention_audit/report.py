@@ -9,10 +9,11 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from attention_audit import __version__
+from attention_audit.explained import NAME_WIDTH, WIDTH, advice
 
 PASSES, FAILS, SKIPPED = "passes", "FAILS", "not applicable"
-WIDTH = 80
-NAME_WIDTH, RESULT_WIDTH = 16, 16
+RESULT_WIDTH = 16
+REQUIRED = "required, but not applicable: "
 WORDS = {PASSES: "pass", FAILS: "fail", SKIPPED: SKIPPED}
 # A notebook's own rules would put text to the right. Colours come from the page, so
 # that they suit a light one and a dark one; a failing row is bold, with a line beside.
@@ -23,17 +24,17 @@ NAME = f"{CELL}; white-space: nowrap; font-weight: normal"
 FAILING = f"{CELL}; white-space: nowrap; border-left: 0.3em solid #D55E00"
 
 
-# Most lines compare calls of a layer: what differs from call to call fails them, too.
+# Most checks compare calls of a layer: what differs from call to call fails them, too.
 FIRST = "eval repeats"
 LEAST_ALIKE = 3
 
 
 @dataclass(frozen=True)
 class Row:
-    """One line of an audit.
+    """The result of one check.
 
     Args:
-        check: its name, such as "scale".
+        check: the check's name, such as "scale".
         result: "passes", "FAILS" or "not applicable".
         reason: a few words, with the number that decided.
     """
@@ -130,8 +131,8 @@ class Audit:
         for name in names:
             if name not in known:
                 raise ValueError(
-                    f"allow must name lines of the audit, got {name!r}; "
-                    f"these are {', '.join(known)}"
+                    f"allow must name checks, got {name!r}; "
+                    f"these are {', '.join(map(repr, known))}"
                 )
         return (
             tuple(name for name in self.failed if name not in names),
@@ -151,6 +152,14 @@ class Audit:
     def __str__(self) -> str:
         return self._text(self._shown())
 
+    def advice(self) -> str:
+        """For each check that fails, what to look at."""
+        return advice(
+            row.check
+            for row in self.rows
+            if row.result == FAILS and not row.reason.startswith(REQUIRED)
+        )
+
     def failures(self) -> str:
         """The table's rows that fail, and how many others there are."""
         return self._text(row for row in self.rows if row.result == FAILS)
@@ -159,9 +168,9 @@ class Audit:
         return "\n".join([f"audit of {self.name}", *map(str, rows), *self._last()])
 
     def _shown(self) -> list[Row]:
-        """The rows; where all the last ones weren't asked for one reason, they are one.
+        """The rows; where all the last ones weren't run for one reason, they are one.
 
-        So an error at the first line stands alone, not above 29 times the same words.
+        So an error in the first check stands alone, not above 29 times the same words.
         """
         last = self.rows[-1:]
         alike = itertools.takewhile(
@@ -171,7 +180,7 @@ class Audit:
         count = sum(1 for _ in alike)
         if count < LEAST_ALIKE:
             return list(self.rows)
-        others = Row(f"{count} other lines", SKIPPED, last[0].reason)
+        others = Row(f"{count} other checks", SKIPPED, last[0].reason)
         return [*self.rows[:-count], others]
 
     def _last(self) -> list[str]:
@@ -179,7 +188,7 @@ class Audit:
         total = ", ".join(f"{count} {word}" for word, count in self.counts.items())
         if FIRST not in self.failed or len(self.failed) == 1:
             return [total]
-        return [total, f'mend "{FIRST}" first: other lines compare calls']
+        return [total, f'mend "{FIRST}" first: other checks compare calls']
 
     def html(self) -> str:
         """The table as HTML, for a page or a report; it needs no style sheet."""

@@ -17,6 +17,8 @@ from attention_audit.wording import sort_of
 
 # Rounding in float32 stays below this share of the largest number.
 TOLERANCE = 1e-5
+HALVES = (torch.float16, torch.bfloat16)
+HALF_STEPS = 4  # how many roundings of 16 bits may add up
 MOST_PLACES = 8
 # What names weights rather than a context, in a dict of results.
 WEIGHTS = ("weight", "attn", "attention", "prob", "score")
@@ -24,17 +26,17 @@ Result = tuple[str, str]
 
 
 def passes(reason: str) -> Result:
-    """A line's result where all is well, with its reason."""
+    """A check's result where all is well, with its reason."""
     return PASSES, reason
 
 
 def fails(reason: str) -> Result:
-    """A line's result where the module is wrong, with its reason."""
+    """A check's result where the module is wrong, with its reason."""
     return FAILS, reason
 
 
 def skip(reason: str) -> Result:
-    """A line's result where it asks nothing of this module, with its reason."""
+    """A check's result where it asks nothing of this module, with its reason."""
     return SKIPPED, reason
 
 
@@ -60,7 +62,7 @@ class Declared:
 
 
 class Subject:
-    """What the lines of an audit need to know; the owner's module stays as it was.
+    """What the checks of an audit need to know; the owner's module stays as it was.
 
     Args:
         module: an ``nn.Module``.
@@ -75,11 +77,12 @@ class Subject:
         self.module, self.d_in, self.T = module, d_in, context_length
         self.declared, self.causal = declared, declared.causal
         self.B = 2 if context_length != 2 else 3
+        self.half: torch.dtype | None = None  # its own, where it refuses float32
         self.looked: list[Any] = []  # what was found inside, once it was looked for
         self._rounding: float | None = None
 
     def may_see(self, T: int) -> Tensor:
-        """Which tokens each row may see, (T, T), True where it may."""
+        """Which tokens each position may attend to, (T, T), True where it may."""
         mask = torch.ones(T, T, dtype=torch.bool)
         if self.causal:
             mask = mask.tril()
@@ -89,7 +92,7 @@ class Subject:
         return mask
 
     def copy(self) -> nn.Module:
-        """A copy in eval mode and at least in float32, without anybody's hooks on it.
+        """A copy in eval mode and in float32 at least, unless the layer refuses that.
 
         What earlier calls left in attributes may carry a graph, which can't be copied.
         Where a parameter is 0 throughout, as a gate or LoRA's B at the beginning, the
@@ -102,7 +105,7 @@ class Subject:
             if not tensor.is_leaf
         }
         twin = copy.deepcopy(self.module, left)
-        if any(p.dtype in (torch.float16, torch.bfloat16) for p in twin.parameters()):
+        if self.half is None and any(p.dtype in HALVES for p in twin.parameters()):
             twin = twin.float()
         generator = torch.Generator().manual_seed(2)
         with torch.no_grad():
@@ -113,16 +116,27 @@ class Subject:
         return twin.eval()
 
     def x(self, T: int | None = None, *, seed: int = 0) -> Tensor:
-        """Random tokens (B, T, d_in), of the module's dtype and on its device."""
+        """Random tokens (B, T, d_in), of the copies' dtype and on their device."""
         generator = torch.Generator().manual_seed(seed)
         x = torch.randn(self.B, T or self.T, self.d_in, generator=generator)
         for parameter in self.module.parameters():
             wide = parameter.dtype == torch.float64
-            return x.to(parameter.device, torch.float64 if wide else torch.float32)
+            usual = torch.float64 if wide else torch.float32
+            return x.to(parameter.device, self.half or usual)
         return x
 
+    def own_half(self) -> torch.dtype | None:
+        """The layer's dtype of 16 bits, where it has parameters in one."""
+        dtypes = (parameter.dtype for parameter in self.module.parameters())
+        return next((dtype for dtype in dtypes if dtype in HALVES), None)
+
+    @property
+    def loud(self) -> int:
+        """How many times larger than usual large tokens are; float16 ends at 65,504."""
+        return 10 if self.half == torch.float16 else 1000
+
     def slack(self) -> float:
-        """How much more than usual a row may change with the size of its batch or text.
+        """How much more than usual a position may change with B or T.
 
         A product of other sizes may add in another order. In float32 that is usual; a
         layer that computes in 16 bits inside, whatever its input, rounds coarser.
@@ -177,7 +191,7 @@ def context_of(module: nn.Module, x: Tensor, *, seed: int = 0) -> Tensor:
     Of several results it is the first; of a dict, the first that fits.
 
     The seed is set before, so that two calls drop alike. The module gets a copy of x:
-    should it overwrite that, only one line of the audit has to say so.
+    should it overwrite that, only one check has to say so.
 
     Raises:
         Nonsense: no tensor of numbers with these B and T.
@@ -263,11 +277,34 @@ def largest_change(
     """
     if not one.numel():
         return 0.0, True
+    changes, allowed = _changes(one, other, slack)
+    change = changes.max().item()
+    return change, change <= allowed
+
+
+def first_change(one: Tensor, other: Tensor, *, slack: float = 1) -> int | None:
+    """The first position at which two results (B, T, d) differ by more than rounding.
+
+    Args:
+        one, other, slack: as for ``largest_change``.
+
+    Returns:
+        t: None where they differ nowhere.
+    """
+    changes, allowed = _changes(one, other, slack)
+    wrong = ~(changes <= allowed)  # so that NaN is wrong
+    at = wrong.flatten(2).any(-1).any(0).nonzero().flatten().tolist()
+    return at[0] if at else None
+
+
+def _changes(one: Tensor, other: Tensor, slack: float) -> tuple[Tensor, float]:
+    """The differences of two tensors, where not both are NaN, and what is rounding."""
     both = one.isnan() & other.isnan()
     one, other = one.masked_fill(both, 0.0), other.masked_fill(both, 0.0)
-    change = (one - other).abs().max().item()
     size = max(one.abs().max().item(), other.abs().max().item())
-    return change, change <= slack * TOLERANCE * size
+    # In 16 bits, a few roundings of the dtype itself.
+    half = HALF_STEPS * torch.finfo(one.dtype).eps if one.dtype in HALVES else 0.0
+    return (one - other).abs(), max(slack * TOLERANCE, half) * size
 
 
 def number(value: float) -> str:
@@ -297,7 +334,7 @@ def error_text(error: BaseException) -> str:
     """An error's type and the first line of what it says, whatever that is."""
     try:
         first = textwrap.shorten(
-            str(error).strip().split("\n")[0], 100, placeholder=" …"
+            str(error).strip().split("\n")[0], 160, placeholder=" …"
         )
     except Exception:  # an error of the owner's own may fail at that, too
         first = ""

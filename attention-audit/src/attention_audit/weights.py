@@ -1,4 +1,4 @@
-"""Lines of the audit on the weights: whom they reach, their sum, scale and dropout.
+"""Checks on the weights: whom they reach, their sum, scale and dropout.
 
 They look at the weights that averaged the values, found inside a call (``inside``),
 and at those that the layer returns.
@@ -11,11 +11,11 @@ import torch
 from torch import Tensor
 
 from attention_audit.inside import (
-    UNSEEN,
     Inside,
     inside_of,
     look_inside,
     slopes_of,
+    unseen,
 )
 from attention_audit.sources import Source
 from attention_audit.subject import (
@@ -33,7 +33,7 @@ UNEXPLAINED = 0.05  # what softmax of a multiple of the scores may leave unexpla
 
 
 def no_weight_on_what_is_hidden(subject: Subject) -> Result:
-    """What a row may not see has weight 0: exactly, not nearly."""
+    """What a position may not attend to has weight 0: exactly, not nearly."""
     if subject.T == 1 or (not subject.causal and subject.declared.window is None):
         return skip("causal=False" if not subject.causal else "one token sees itself")
     asked = 0
@@ -42,11 +42,12 @@ def no_weight_on_what_is_hidden(subject: Subject) -> Result:
         largest = weights[..., hidden].abs()
         if not (largest == 0).all():
             worst = number(largest.nan_to_num(math.nan).max().item())
-            return fails(f"{name}: a token that a row may not see has weight {worst}")
+            which = "a token that a position may not attend to"
+            return fails(f"{name}: {which} has weight {worst}")
         asked += 1
     if not asked:
-        return skip(UNSEEN)
-    return passes("tokens that a row may not see have weight 0")
+        return skip(unseen(subject))
+    return passes("tokens that a position may not attend to have weight 0")
 
 
 def rows_sum_to_one(subject: Subject) -> Result:
@@ -59,14 +60,16 @@ def rows_sum_to_one(subject: Subject) -> Result:
         worst = sums.flatten()[(sums - 1).abs().nan_to_num(math.inf).argmax()].item()
         shown = shown or number(worst)
         # In a layer that computes in half precision, they sum to 1 in two digits.
-        half = inside is not None and _in_half(weights) and _in_half(inside.queries)
+        half = subject.half is not None or (
+            inside is not None and _in_half(weights) and _in_half(inside.queries)
+        )
         if abs(worst - 1) < (1e-2 if half else 1e-4):
             continue
         if inside is None or not _sink(inside):
             return fails(f"{name}: a row sums to {number(worst)}")
         shown = f"less than 1, {shown} at worst: a sink takes the rest"
     if not shown:
-        return skip(UNSEEN)
+        return skip(unseen(subject))
     return passes(f"every row sums to {shown}")
 
 
@@ -98,8 +101,7 @@ def _all_weights(subject: Subject) -> Iterator[tuple[str, Tensor]]:
     """Weights, each with a name: those used, and those returned."""
     inside = inside_of(subject)
     if inside is not None:
-        may_see = subject.may_see(inside.x.shape[1])
-        yield "weights used", inside.weights_in_order(may_see)
+        yield "weights used", inside.ordered_weights
     returned = weights_of(subject.copy(), subject.x())
     if returned is not None:
         yield "weights returned", returned.detach()
@@ -109,7 +111,7 @@ def weights_shown_are_used(subject: Subject) -> Result:
     """Weights that are returned are those that averaged the values, or their mean."""
     inside = inside_of(subject)
     if inside is None:
-        return skip(UNSEEN)
+        return skip(unseen(subject))
     shown = weights_of(subject.copy(), inside.x.to(subject.x()))
     if shown is None:
         return skip("no weights are returned")
@@ -132,13 +134,13 @@ def scale(subject: Subject) -> Result:
     """Scores are queries · keys divided by the square root of the width of one head.
 
     Softmax tells what scores are multiplied by: the logarithms of weights grow with
-    them. Two texts are compared, so that a bias for positions drops out. A factor may
-    also have gone into queries and keys before they meet; that is read off from what
-    they come from.
+    them. Two sequences are compared, so that a bias for positions drops out. A factor
+    may also have gone into queries and keys before they meet; that is read off from
+    what they come from.
     """
     inside = inside_of(subject)
     if inside is None:
-        return skip(UNSEEN)
+        return skip(unseen(subject))
     if subject.T < 3:
         return skip("too few tokens to compare")
     slopes, rest = _slopes(subject, inside)
@@ -191,19 +193,19 @@ def _factor(source: Source) -> Tensor:
 def dropped_weights(subject: Subject) -> Result:
     """In train mode each weight is dropped for itself, and the others make up for it.
 
-    Kept weights are divided by 1 - p, after softmax; no two heads, rows or texts share
-    what they drop.
+    Kept weights are divided by 1 - p, after softmax; no two heads, rows or batch
+    elements share what they drop.
     """
     inside = inside_of(subject)
     if inside is None:
-        return skip(UNSEEN)
+        return skip(unseen(subject))
     if subject.T < 3:
         return skip("too few tokens to compare")
     ratios = [_ratio(subject, inside, seed) for seed in SEEDS]
     known = [one for one in ratios if one is not None]
     if len(known) < len(ratios):
         return skip("no products in train mode to compare with those in eval mode")
-    ratio = torch.stack(known)  # (seeds, H, T, T), NaN where a row may not look
+    ratio = torch.stack(known)  # (seeds, H, T, T), NaN where it may not attend
     asked = ratio.isfinite()
     dropped = ratio.abs() < 1e-6
     wanted = subject.declared.dropout
@@ -235,7 +237,7 @@ def dropped_weights(subject: Subject) -> Result:
     if all(one is not None and one.H == 2 * inside.H for one in both):
         zeros = torch.stack([one.weights == 0 for one in both if one is not None])
         if _alike(zeros, torch.ones_like(zeros)):
-            return fails("two texts of a batch drop the same weights")
+            return fails("two batch elements drop the same weights")
     return passes(f"{share:.0%} dropped, the others multiplied by {high:.2f}")
 
 

@@ -1,6 +1,9 @@
-"""The audit passes good layers, and each of its lines can fail."""
+"""The audit passes good layers, and each of its checks can fail."""
 
 import math
+import pathlib
+import re
+import sys
 import time
 
 import pytest
@@ -8,7 +11,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from attention_audit import LINES, audit
+from attention_audit import CHECKS, audit
+from attention_audit.subject import first_change, largest_change
 
 D_IN, T = 4, 6
 
@@ -74,7 +78,7 @@ def good():
 
 
 @pytest.mark.parametrize("name", good())
-def test_a_good_layer_passes_every_line(name, capsys):
+def test_a_good_layer_passes_every_check(name, capsys):
     layer, options = good()[name]
     state = {key: value.clone() for key, value in layer.state_dict().items()}
     layer.train()
@@ -83,7 +87,7 @@ def test_a_good_layer_passes_every_line(name, capsys):
     torch.manual_seed(5)
     found = audit(layer, D_IN, T, **options)
     assert found.ok, found
-    assert {row.check for row in found.rows} == set(LINES)
+    assert {row.check for row in found.rows} == set(CHECKS)
     assert capsys.readouterr().out == f"{found}\n"
     assert layer.training
     assert torch.equal(torch.rand(3), expected), "the caller's random numbers moved"
@@ -106,7 +110,7 @@ def test_other_context_lengths_pass(length):
     assert audit(Adapter(), D_IN, length).ok
 
 
-# --- each line fails ------------------------------------------------------------------
+# --- each check fails -----------------------------------------------------------------
 
 
 class Transposed(Right):
@@ -364,16 +368,16 @@ class InSixteenBits(RoundsByLength):
 
 
 FAILING = [
-    (RoundsByLength, {"shorter texts", "one token"}),
+    (RoundsByLength, {"short sequences", "one token"}),
     (Transposed, {"output shape"}),
-    (OnlyWhole, {"shorter texts"}),
-    (OtherWhenShort, {"shorter texts"}),
+    (OnlyWhole, {"short sequences"}),
+    (OtherWhenShort, {"short sequences"}),
     (NeverOne, {"one token"}),
-    (LooksAhead, {"future changed", "shorter texts", "one token", "large inputs"}),
+    (LooksAhead, {"future changed", "short sequences", "one token", "large inputs"}),
     (LeaksInTraining, {"future grads"}),
     (ZeroScoresAreOpen, {"future changed"}),
     (OpenInTraining, {"future changed", "dropped weights"}),
-    (KeepsTheFirstMask, {"shorter texts"}),
+    (KeepsTheFirstMask, {"short sequences"}),
     (HidesByMinusHundred, {"large inputs", "hidden weights"}),
     (ShortSighted, {"tokens reached", "order"}),
     (HalfBlind, {"features read", "gradients"}),
@@ -391,7 +395,7 @@ FAILING = [
     (Idle, {"gradients"}),
     (Overwrites, {"input kept"}),
     (NeverDrops, {"dropout"}),
-    (AlwaysDrops, {"eval repeats", "shorter texts", "one token", "batch"}),
+    (AlwaysDrops, {"eval repeats", "short sequences", "one token", "batch"}),
     (GoesToEval, {"mode kept"}),
     (ListOfHeads, {"state dict", "devices"}),
     (StaysOnTheProcessor, {"devices"}),
@@ -399,12 +403,12 @@ FAILING = [
 
 
 @pytest.mark.parametrize(
-    ("layer", "lines"), FAILING, ids=[layer.__name__ for layer, _ in FAILING]
+    ("layer", "checks"), FAILING, ids=[layer.__name__ for layer, _ in FAILING]
 )
-def test_a_wrong_layer_fails_on_its_lines(layer, lines):
+def test_a_wrong_layer_fails_its_checks(layer, checks):
     torch.manual_seed(1)
     found = audit(layer(), D_IN, T)
-    assert set(found.failed) == lines, found
+    assert set(found.failed) == checks, found
     assert not found.ok
     for line in str(found).split("\n"):
         assert len(line) <= 80
@@ -479,6 +483,160 @@ def test_a_layer_that_looks_at_numbers_gets_no_verdict_on_devices(monkeypatch):
     assert by_name["devices"] == "not applicable"
 
 
+# --- a layer that knows 16 bits alone -------------------------------------------------
+
+
+class Half(Right):
+    """A layer with a kernel that takes its own dtype of 16 bits and nothing else."""
+
+    def __init__(self, dtype=torch.bfloat16):
+        super().__init__()
+        self.W_out = nn.Linear(3, 3)
+        self.own = dtype
+        self.to(dtype)
+
+    def forward(self, x):
+        if x.dtype != self.own:
+            raise RuntimeError(f"no kernel for {x.dtype}")
+        context, weights = super().forward(x)
+        return self.W_out(context), weights
+
+
+class HalfOpen(Half):
+    def hidden(self, scores):
+        return torch.zeros_like(scores).bool()
+
+
+class HalfByLength(Half):
+    def forward(self, x):
+        context, weights = super().forward(x)
+        return context * (1 + 0.2 * (x.shape[1] - T)), weights
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_what_refuses_float32_runs_in_its_own_dtype(dtype):
+    torch.manual_seed(1)
+    found = audit(Half(dtype), D_IN, T)
+    assert found.ok, found
+    reasons = {row.check: row.reason for row in found.rows}
+    name = str(dtype).removeprefix("torch.")
+    assert f"it refuses float32, so all is in {name}" in reasons["output shape"]
+    assert reasons["scale"] == "not seen: 16 bits are too coarse to look inside"
+    results = {row.check: row.result for row in found.rows}
+    for check in ("short sequences", "future changed", "batch", "order", "gradients"):
+        assert results[check] == "passes"
+    assert (results["large inputs"] == "passes") == (dtype == torch.bfloat16)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_in_16_bits_a_few_roundings_are_no_change(dtype):
+    rounding = torch.finfo(dtype).eps
+    one = torch.ones(1, 3, 2)
+    for count, small in ((1, True), (3, True), (6, False)):
+        other = one.clone()
+        other[:, 1:] += count * rounding
+        halves = one.to(dtype), other.to(dtype)
+        assert largest_change(*halves)[1] == small
+        assert first_change(*halves) == (None if small else 1)
+        assert not largest_change(one, other)[1]
+
+
+@pytest.mark.parametrize(("total", "failed"), [(0.996, ()), (0.95, ("row sums",))])
+def test_in_16_bits_rows_sum_to_1_in_two_digits(total, failed):
+    class Sums(Half):
+        def shown(self, weights):
+            return total * weights
+
+    torch.manual_seed(1)
+    assert audit(Sums(), D_IN, T).failed == failed
+
+
+def test_a_mistake_shows_in_16_bits_too():
+    torch.manual_seed(1)
+    leaks = {"future changed", "future grads", "hidden weights", "large inputs"}
+    leaks |= {"short sequences", "one token"}
+    assert set(audit(HalfOpen(), D_IN, T).failed) == leaks
+    assert audit(HalfByLength(), D_IN, T).failed == ("short sequences", "one token")
+
+
+def test_what_takes_no_dtype_says_its_first_error():
+    class Refuses(Half):
+        def forward(self, x):
+            raise RuntimeError(f"no kernel for {x.dtype}")
+
+    found = audit(Refuses(), D_IN, T)
+    assert found.failed == ("output shape",)
+    assert "no kernel for torch.float32" in found.rows[0].reason
+
+
+# --- checks that must run -------------------------------------------------------------
+
+
+def test_what_is_required_must_be_applicable():
+    needed = ["scale", "queries, keys", "cache"]
+    found = audit(Right(), D_IN, T, require=needed)
+    assert found.failed == ("cache",)
+    (said,) = (row.reason for row in found.rows if row.check == "cache")
+    assert said.startswith("required, but not applicable: pass step, a function")
+    assert audit(Right(), D_IN, T, require="scale").ok
+
+
+def test_what_is_required_fails_where_nothing_was_run():
+    found = audit(returning(raising(ValueError("no"))), D_IN, T, require=["scale"])
+    assert found.failed == ("output shape", "scale")
+
+
+@pytest.mark.parametrize("name", ["sale", "queries", "keys"])
+def test_what_is_required_must_be_a_check(name, capsys):
+    class Counts(Right):
+        calls = 0
+
+        def forward(self, x):
+            Counts.calls += 1
+            return super().forward(x)
+
+    with pytest.raises(ValueError, match=f"require must name checks, got '{name}'"):
+        audit(Counts(), D_IN, T, require=["scale", name])
+    assert Counts.calls == 0
+    with pytest.raises(ValueError, match="'heads', 'queries, keys', 'distances'"):
+        audit(Counts(), D_IN, T, require=[name])
+
+
+# --- where an error was raised --------------------------------------------------------
+
+
+def test_an_error_is_told_with_its_file_and_its_line():
+    class Raises(Right):
+        def forward(self, x):
+            return [][x.shape[1]]  # here
+
+    found = audit(Raises(), D_IN, T)
+    file = pathlib.Path(__file__)
+    number = 1 + next(
+        i for i, line in enumerate(file.read_text().splitlines()) if "# here" in line
+    )
+    said = found.rows[0].reason
+    assert re.search(rf"IndexError: list index out of range at \S*{file.name}:", said)
+    assert f"{file.name}:{number}: return [][x.shape[1]]" in said
+    assert said.endswith(f"; it was called with x (2, {T}, {D_IN})")
+
+
+def test_an_error_in_what_is_installed_is_placed_there(tmp_path, monkeypatch):
+    package = tmp_path / "lib" / "site-packages" / "theirs"
+    package.mkdir(parents=True)
+    (package / "layers.py").write_text("def attend(x):\n    return {}[x.shape]\n")
+    monkeypatch.syspath_prepend(package.parent)
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    from theirs.layers import attend
+
+    (said,) = {row.reason for row in audit(returning(attend), D_IN, T).rows[:1]}
+    assert f"{pathlib.Path(__file__).name}:" in said  # the owner's own line comes first
+    layer = Right()
+    layer.forward = attend
+    said = audit(layer, D_IN, T).rows[0].reason
+    assert " at theirs/layers.py:2: return {}[x.shape]" in said
+
+
 # --- modules that are none ------------------------------------------------------------
 
 
@@ -532,7 +690,7 @@ NO_LAYERS = {
 def test_what_is_no_layer_gets_a_table(module):
     found = audit(module, D_IN, T)
     assert "output shape" in found.failed
-    assert len(found.rows) == len(LINES)
+    assert len(found.rows) == len(CHECKS)
 
 
 IDLE = {
@@ -552,7 +710,7 @@ IDLE = {
 def test_a_layer_that_attends_to_nothing_fails(make):
     found = audit(returning(make), D_IN, T)
     assert not found.ok
-    assert len(found.rows) == len(LINES)
+    assert len(found.rows) == len(CHECKS)
 
 
 def test_a_layer_that_hangs_is_stopped_once():
@@ -564,7 +722,7 @@ def test_a_layer_that_hangs_is_stopped_once():
     assert found.failed == ("output shape",)
     assert found.rows[0].reason == "stopped after 0.2 seconds"
     assert {row.reason for row in found.rows[1:]} == {
-        "not run: a line before was stopped; seconds grants more"
+        "not run: an earlier check was stopped; seconds grants more"
     }
 
 
@@ -596,7 +754,7 @@ def test_a_table(capsys):
     assert table[:3] == [
         "audit of StaysOnTheProcessor",
         "output shape    passes          (2, 6, 4) becomes (2, 6, 3)",
-        "shorter texts   passes          T = 2, 3, 4, 5: rows of the whole text",
+        "short sequences passes          T = 2, 3, 4, 5: as in the whole sequence",
     ]
     assert "dropout         not applicable  no dropout" in table
     assert "scale           passes          divides by 1.73 = √D, D = 3" in table
