@@ -22,7 +22,7 @@ SEEDS = (1, 2, 3)
 @pytest.fixture(scope="module")
 def chapter():
     """The chapter's functions, by name."""
-    cells = notebooks.read(CHAPTERS / "08_char_language_model.ipynb").cells
+    cells = notebooks.read(CHAPTERS / "07_char_language_model.ipynb").cells
     sources = {cell.id: cell.source for cell in cells}
     parts = [sources[name] for name in DEFINITIONS]
     parts += [sources["lookup-table"].partition("dictionary = ")[0], sources["measure"]]

@@ -235,7 +235,7 @@ def hidden_numbers(source):
 
 
 @pytest.mark.parametrize(
-    "name", ["08_char_language_model", "09_transformer_block", "10_training"]
+    "name", ["07_char_language_model", "09_transformer_block", "10_training"]
 )
 def test_a_number_is_printed_and_not_whether_it_is_small(name):
     cells = code(notebooks.read(CHAPTERS / f"{name}.ipynb"))
