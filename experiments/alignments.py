@@ -56,7 +56,7 @@ def places_of(lengths: Tensor) -> Tensor:
 
 
 class Reporter(nn.Module):
-    """Chapter 7's model: queries that know their number, and attend to a sequence.
+    """Queries that know their number, and attend to a sequence.
 
     Args:
         num_heads: H, of the attention.

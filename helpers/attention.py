@@ -204,8 +204,8 @@ def padding_mask(
         mask: (B, 1, S) boolean, True = may attend, the same for every query. For
             weights with heads, (B, H, T, S), write ``mask.unsqueeze(1)``.
 
-    Source: Vaswani et al. 2017, section 3.2.3, for masking by -inf. Built by hand in
-    chapter 7.
+    Source: Vaswani et al. 2017, section 3.2.3, for masking by -inf. Built by hand
+    on the page on cross-attention.
     """
     if not isinstance(lengths, torch.Tensor):
         lengths = torch.tensor(lengths, dtype=torch.int64, device=device)
@@ -498,7 +498,7 @@ class CrossAttention(nn.Module):
         qkv_bias: give the query, key and value layers a bias; ``out_proj`` has one.
 
     Source: Vaswani et al. 2017, section 3.2.3 ("encoder-decoder attention"). Built by
-    hand in chapter 7.
+    hand on the page on cross-attention.
     """
 
     @checked_options

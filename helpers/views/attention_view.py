@@ -52,7 +52,7 @@ def attention_view(
             layer, head or query to begin with that isn't there.
 
     Source: Bahdanau et al. 2015, section 5.2.1 (weights drawn as alignments).
-    Chapters 7 and 9.
+    Chapter 9 and the page on cross-attention.
     """
     weights = _as_layers(weights)
     T, S = weights.shape[2:]

@@ -1,4 +1,4 @@
-"""What chapter 7 says of one head and two, over seeds and rates."""
+"""What the page on cross-attention says of one head and two, over seeds and rates."""
 
 import pytest
 import torch

@@ -38,6 +38,7 @@ NUMBERED = [path for path in WRITTEN if path not in DRAFTS]
 # Pages beside the chapters, with predictions and exercises of their own.
 BESIDE = {
     CHAPTERS / "backward_by_hand.ipynb": "Backward, by hand",
+    CHAPTERS / "cross_attention.ipynb": "Cross-attention: reading dates",
     CHAPTERS / "paged_kv_cache.ipynb": "A cache in pages",
     CHAPTERS / "dividing.ipynb": "Dividing a layer, and a text",
     CHAPTERS / "kv_cache.ipynb": "The KV cache",

@@ -1,4 +1,4 @@
-"""Exercises of chapter 7: cross-attention, without and with padding."""
+"""An exercise of the page on cross-attention: from one sequence to another."""
 
 import math
 

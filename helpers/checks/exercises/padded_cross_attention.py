@@ -1,4 +1,4 @@
-"""An exercise of chapter 7: cross-attention to memories of different lengths."""
+"""An exercise on cross-attention to memories of different lengths."""
 
 import math
 
