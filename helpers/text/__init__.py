@@ -4,5 +4,6 @@
 ``encoding`` feeds a trained model with text as it was trained on. ``ngram`` is the
 baseline, ``repeats`` are texts that can only be copied. ``grammar`` and
 ``little_world`` tell stories with an exact floor; ``probes`` asks what a model knows of
-them; ``decisions`` and ``excess`` say what it loses where.
+them; ``decisions`` and ``excess`` say what it loses where. ``pronouns`` are small
+sentences whose "it" and "she" one layer learns to understand.
 """
