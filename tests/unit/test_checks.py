@@ -32,7 +32,7 @@ every_exercise = pytest.mark.parametrize("name", checks.EXERCISES)
 REPRESENTATIVES = (
     "causal_mask",
     "self_attention",
-    "count_parameters",
+    "cache_bytes",
     "decode",
     "get_batch",
     "causal_attention",

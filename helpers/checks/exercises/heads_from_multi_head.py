@@ -1,4 +1,4 @@
-"""An exercise of chapter 6: many heads from one layer."""
+"""An exercise of chapter 6: the heads of a layer, each as a layer of its own."""
 
 import copy
 
@@ -14,20 +14,12 @@ from helpers.checks.exercises.support.heads_and_layers import (
     changes_with,
     exchanged,
     heads_of,
+    layers_and_inputs,
     longest_text,
-    rebuilding_cases,
     settle,
 )
 from helpers.checks.exercises.support.readers_layer import repeats
 from helpers.checks.stubs import attempted
-
-
-def _layers():
-    def make(d_in, D, context_length, H):
-        sizes = (d_in, H * D, context_length, 0.0, H)
-        return "layer", attention.MultiHeadAttention(*sizes)
-
-    return rebuilding_cases(make)
 
 
 @torch.no_grad()
@@ -94,7 +86,7 @@ EXERCISE = Exercise(
     ),
     returns={"outputs side by side": "(B, T, H D)"},
     reference=heads_of,
-    cases=_layers,
+    cases=layers_and_inputs,
     run=_use_heads,
     mistakes=(
         Mistake(

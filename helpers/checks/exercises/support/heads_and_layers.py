@@ -1,7 +1,6 @@
-"""What the exercises on heads and layers share: inputs, and builds to compare with."""
+"""For the exercise on a layer's heads: inputs, and builds to compare with."""
 
 import torch
-from torch import nn
 
 from helpers import attention
 from helpers.checks.cases import Case
@@ -11,18 +10,11 @@ MATRICES = ("W_query", "W_key", "W_value")
 # --- inputs ---------------------------------------------------------------------------
 
 
-def rebuilding_cases(make):
-    """Cases for what turns heads into a layer, or a layer into heads.
+def layers_and_inputs():
+    """A list of Case with a ``layer`` and ``x``.
 
     The first is small enough for a calculation by hand: one token's context is its own
     value, and all weights are whole numbers.
-
-    Args:
-        make: ``make(d_in, D, context_length, H)`` returns the argument's name and the
-            argument, a module or a list of modules; their weights are replaced.
-
-    Returns:
-        cases: a list of Case with that argument and ``x``.
     """
     generator = torch.Generator().manual_seed(6)
     cases = []
@@ -36,35 +28,31 @@ def rebuilding_cases(make):
     ):
         # Making a layer draws numbers: the caller's must stay as they are.
         with torch.random.fork_rng(devices=[]):
-            key, given = make(d_in, D, context_length, H)
-            _fill(given, None if T == 1 else generator)
-            values = _value_weights(given) if T == 1 else []
+            sizes = (d_in, H * D, context_length, 0.0, H)
+            layer = attention.MultiHeadAttention(*sizes)
+            _fill(layer, None if T == 1 else generator)
+            heads = heads_of(layer) if T == 1 else []
         x = torch.randn(B, T, d_in, generator=generator)
         if T == 1:
             x = torch.tensor([[[10.0, 1.0]]])
         if name.startswith("inputs"):
             x = 300 * x
         shown = {"num_heads": H, "d_in": d_in, "width of a head": D, "x": x}
-        shown |= {f"W_value of head {h}": rows for h, rows in enumerate(values)}
-        cases.append(Case(name, {key: given, "x": x}, shown))
+        for h, head in enumerate(heads):
+            shown[f"W_value of head {h}"] = head.W_value.weight.detach()
+        cases.append(Case(name, {"layer": layer, "x": x}, shown))
     return cases
 
 
-def _fill(given, generator):
+def _fill(layer, generator):
     """Weights that are the same wherever the check runs: drawn, or 1, 2, 3, …"""
     count = 0
-    for layer in given if isinstance(given, list) else [given]:
-        for values in layer.parameters():
-            numbers = torch.arange(count, count + values.numel()) + 1.0
-            count += values.numel()
-            if generator is not None:
-                numbers = torch.randn(values.numel(), generator=generator)
-            values.data = numbers.view(values.shape)
-
-
-def _value_weights(given):
-    heads = given if isinstance(given, list) else heads_of(given)
-    return [head.W_value.weight.detach() for head in heads]
+    for values in layer.parameters():
+        numbers = torch.arange(count, count + values.numel()) + 1.0
+        count += values.numel()
+        if generator is not None:
+            numbers = torch.randn(values.numel(), generator=generator)
+        values.data = numbers.view(values.shape)
 
 
 def settle(layers, others):
@@ -133,44 +121,6 @@ def changes_with(given, output):
 
 
 # --- builds ---------------------------------------------------------------------------
-
-
-@torch.no_grad()
-def layer_of(
-    heads,
-    *,
-    join=torch.cat,
-    names=MATRICES,
-    num_heads=None,
-    out=("weight", "bias"),
-    longer=0,
-):
-    """One layer from heads; where an option says so, with a mistake.
-
-    Args:
-        heads: a list of ``CausalAttention`` modules.
-        join: puts the heads' rows of one matrix below each other.
-        names: of the matrices that are copied.
-        num_heads: of the layer, where that isn't their number.
-        out: what of ``out_proj`` is set so that it hands on what it gets.
-        longer: by how much its ``context_length`` exceeds theirs.
-
-    Returns:
-        layer: a ``MultiHeadAttention``.
-    """
-    d_out, d_in = heads[0].W_query.weight.shape
-    H = len(heads)
-    length = heads[0].context_length + longer
-    sizes = (d_in, H * d_out, length, 0.0, num_heads or H)
-    layer = attention.MultiHeadAttention(*sizes)
-    for name in names:
-        rows = join([getattr(head, name).weight for head in heads])
-        getattr(layer, name).weight.copy_(rows)
-    if "weight" in out:
-        nn.init.eye_(layer.out_proj.weight)
-    if "bias" in out:
-        nn.init.zeros_(layer.out_proj.bias)
-    return layer
 
 
 def _own_rows(weight, h, D):
