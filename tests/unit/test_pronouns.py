@@ -7,17 +7,7 @@ from helpers.attention import SelfAttentionV2
 from helpers.text import pronouns
 from helpers.text.pronouns import pronoun_sentences, word_vectors
 
-PARTS = [
-    "the",
-    "person",
-    "verb",
-    "the",
-    "thing",
-    "because",
-    "pronoun",
-    "was",
-    "adjective",
-]
+HOOK = ["the", "cook", "made", "the", "food", "because", "it", "was", "spicy"]
 
 
 def loss_of(layer, x, target):
@@ -44,20 +34,13 @@ def trained(seed, *, rate=1.0, steps=500, number=200, only_values=False):
 @pytest.mark.parametrize("held_out", [False, True])
 def test_each_pronoun_stands_for_the_noun_that_is_its_target(held_out):
     sentences, x, target = pronoun_sentences(7, seed=3, held_out=held_out, d_out=4)
-    assert x.shape == (7, len(PARTS), 9)
+    assert x.shape == (7, len(HOOK), 9)
     assert target.shape == (7, 4)
     kinds = [pronouns.KINDS[i] for i in x[0, :, :5].argmax(dim=1)]
-    assert kinds == [
-        "other",
-        "person",
-        "other",
-        "other",
-        "thing",
-        "other",
-        "it",
-        "other",
-        "other",
-    ]
+    expected = ["other"] * len(HOOK)
+    expected[pronouns.PERSON], expected[pronouns.THING] = "person", "thing"
+    expected[pronouns.PRONOUN] = "it"
+    assert kinds == expected
     for words, row, meant in zip(sentences, x, target, strict=True):
         place = {"it": pronouns.THING, "she": pronouns.PERSON}
         noun = place[words[pronouns.PRONOUN]]
@@ -88,10 +71,7 @@ def test_held_out_sentences_share_only_what_has_no_meaning_of_its_own():
         for one in (False, True)
     )
     assert seen & unseen == {"it", "she", *pronouns.FUNCTION_WORDS}
-    assert (
-        set(["the", "cook", "made", "the", "food", "because", "it", "was", "spicy"])
-        <= unseen
-    )
+    assert {*HOOK} <= unseen
 
 
 @pytest.mark.parametrize("wrong", [0, -1, 1.0, True])
