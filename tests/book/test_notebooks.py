@@ -41,6 +41,7 @@ BESIDE = {
     CHAPTERS / "cross_attention.ipynb": "Cross-attention: reading dates",
     CHAPTERS / "paged_kv_cache.ipynb": "A cache in pages",
     CHAPTERS / "dividing.ipynb": "Dividing a layer, and a text",
+    CHAPTERS / "how_sharp_at_first.ipynb": "How sharp should attention begin?",
     CHAPTERS / "kv_cache.ipynb": "The KV cache",
     CHAPTERS / "muon.ipynb": "Muon: as far in every direction",
     CHAPTERS / "thousand_machines.ipynb": "A thousand machines",
