@@ -16,7 +16,6 @@ QUICK = (  # what these checks compare
     "attend",  # two tensors
     "clip_gradients",  # a list of tensors
     "block_parameters",  # a number
-    "decode",  # a text
     "get_batch",  # facts
     "causal_attention",  # a layer
 )

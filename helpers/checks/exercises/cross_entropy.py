@@ -1,4 +1,4 @@
-"""Exercise of chapter 8: the cross-entropy of logits."""
+"""Exercise of chapter 7: the cross-entropy of logits."""
 
 import torch
 import torch.nn.functional as F

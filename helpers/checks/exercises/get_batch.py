@@ -1,4 +1,4 @@
-"""Exercise of chapter 8: a batch of windows of a text, and their targets."""
+"""Exercise of chapter 7: a batch of windows of a text, and their targets."""
 
 import functools
 import itertools
