@@ -37,41 +37,72 @@ def run(chapter, *names, changed=("", "")):
     return namespace, printed.getvalue()
 
 
-def test_words_look_away_as_often_as_one_pair_of_matrices_lets_them():
-    twenty = ("range(5)", "range(5, 25)")
-    chapter, printed = run("02_queries_keys_values.ipynb", "look-away", changed=twenty)
-    assert chapter["W_query"].shape == chapter["W_key"].shape == (4, 4)
-    counts = [
-        [int(count) for count in re.findall(r"(?:vector|matrices) (\d+)", line)]
-        for line in printed.splitlines()
+def test_one_vector_never_makes_all_words_look_away_and_two_matrices_may():
+    torch.manual_seed(0)
+    x, (W_query, W_key) = torch.randn(1000, 3, 4), torch.randn(2, 4, 4)
+    looks_away = [
+        ((queries @ keys.mT).argmax(dim=-1) != torch.arange(3)).all(dim=-1).sum()
+        for queries, keys in ((x, x), (x @ W_query, x @ W_key))
     ]
-    one, two = zip(*counts, strict=True)
-    assert set(one) == {0}
-    assert min(two) > 0
-    assert max(two) > 2 * min(two)
+    assert looks_away[0] == 0
+    assert looks_away[1] > 100
+
+
+BY_HAND = ("food-sentence", "query-and-key-matrices", "food-weights")
 
 
 def test_the_formula_of_chapter_2_makes_the_weights_made_by_hand_less_sharp():
-    chapter = "02_queries_keys_values.ipynb"
-    food = ("food-sentence", "it-with-one-vector", "query-and-key-matrices")
-    by_hand, _ = run(chapter, *food, "food-weights")
-    story, _ = run(chapter, "kite-inputs", "kite")
-    x, W_query, W_key = (story[name] for name in ("x", "W_query", "W_key"))
-    printed = cells_of(chapter)["journey-context"].outputs[0].text
-    query_of_it = by_hand["queries"][by_hand["it"]]
-    for told, query, keys in (
-        ("'it' on 'food'", query_of_it, by_hand["keys"]),
-        ("'yellow' on 'kite'", x[-1] @ W_query, x @ W_key),
+    chapter, _ = run("02_queries_keys_values.ipynb", *BY_HAND)
+    query, keys = chapter["queries"][[chapter["it"]]], chapter["keys"]
+    by_hand = chapter["weights"][[chapter["it"]]]
+    root = keys.shape[-1] ** 0.5
+    found, longer = (
+        attention.scaled_dot_product_attention(one, keys, keys)[1]
+        for one in (query, root * query)
+    )
+    assert found.max() < by_hand.max() - 0.05
+    torch.testing.assert_close(longer, by_hand)
+
+
+@pytest.mark.parametrize(("rate", "steps"), [(1 / 3, 900), (1.0, 300), (3.0, 300)])
+@pytest.mark.parametrize("seed", range(1, 5))
+def test_the_layer_of_chapter_2_learns_where_to_look_and_its_control_does_not(
+    seed, rate, steps
+):
+    names = ("self-attention-v1", "self-attention-v2", "pronoun-data", "training")
+    chapter, _ = run("02_queries_keys_values.ipynb", *BY_HAND, *names[:3])
+    cells = cells_of("02_queries_keys_values.ipynb")
+    source = cells["training"].source
+    for old, new in (
+        ("manual_seed(0)", f"manual_seed({seed})"),
+        ("lr=1.0", f"lr={rate}"),
+        ("steps=300", f"steps={steps}"),
     ):
-        root = keys.shape[-1] ** 0.5
-        found, longer = (
-            attention.scaled_dot_product_attention(one[None], keys, keys)[1].max()
-            for one in (query, root * query)
+        assert old in source
+        source = source.replace(old, new)
+    with contextlib.redirect_stdout(io.StringIO()):
+        exec(source, chapter)  # noqa: S102
+    loss_of, held_out = chapter["loss_of"], (chapter["new_x"], chapter["new_target"])
+    with torch.no_grad():
+        learned, frozen = (
+            loss_of(layer, *held_out) for layer in chapter["layers"].values()
         )
-        undivided = attention.softmax(keys @ query).max()
-        assert f"{told} {found:.4f}" in printed
-        assert found < undivided - 0.05
-        torch.testing.assert_close(longer, undivided)
+        assert learned < 0.1 * frozen
+        assert chapter["losses"]["W_value alone learns"][-1] > 0.5
+        with contextlib.redirect_stdout(io.StringIO()):
+            exec(cells["hook-learned"].source, chapter)  # noqa: S102
+    assert chapter["weights"][chapter["it"]].argmax() == chapter["food"]
+    it_asks, she_asks = chapter["by_kind"][2:4]
+    assert it_asks.argmax() == 1
+    assert she_asks.argmax() == 0
+    assert it_asks[0] < 0 > she_asks[1]
+
+
+def test_no_matrix_reads_the_meaning_of_the_noun_from_a_plain_average():
+    chapter, _ = run("02_queries_keys_values.ipynb", "food-sentence", "pronoun-data")
+    average, target = chapter["x"].mean(dim=1), chapter["target"]
+    best = torch.linalg.lstsq(average, target, driver="gelsd").solution
+    assert (average @ best - target).square().mean() > 0.5
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
