@@ -32,6 +32,7 @@ FIRST = [
     "tests/browser/test_views.py",
     "tests/browser/test_accessibility.py",
     "tests/book/test_bug_museum.py",
+    "chapters/08_how_good_is_it.ipynb",
     "chapters/07_char_language_model.ipynb",
     "tests/browser/test_model_in_the_page.py",
     "tests/unit/test_generation.py",

@@ -95,7 +95,7 @@ class CharLanguageModel(nn.Module):
             doesn't divide ``d_model``, or a dropout outside [0, 1).
 
     Source: Bengio et al. 2003, section 2, with attention (Vaswani et al. 2017, section
-    3.2) in place of the hidden layer. Built by hand in chapter 8.
+    3.2) in place of the hidden layer. Built by hand in chapter 7.
     """
 
     def __init__(

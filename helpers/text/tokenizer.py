@@ -26,7 +26,7 @@ class CharTokenizer:
     Raises:
         ValueError: an alphabet that is empty, repeats a character or isn't a string.
 
-    Used from chapter 8 on.
+    Used from chapter 7 on.
     """
 
     def __init__(self, alphabet: str) -> None:

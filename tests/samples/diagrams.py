@@ -181,7 +181,7 @@ def second_sequence():
 
 
 def characters():
-    """Chapter 8."""
+    """Chapter 7."""
     ids = torch.tensor([2, 0, 3, 3, 4])
     table, position_table, out = drawn(6, 4), drawn(5, 4, seed=1), drawn(4, 6, seed=2)
     tokens = table[ids]
