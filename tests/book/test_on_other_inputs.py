@@ -3,7 +3,6 @@
 import contextlib
 import io
 import itertools
-import re
 
 import pytest
 import torch
