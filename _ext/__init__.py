@@ -4,6 +4,7 @@ Each file is named for what a reader gets:
 
 - ``offline``: every page works without a network, and asks for nothing from elsewhere.
 - ``address``: Colab, search engines and a missing page lead to the book's own address.
+- ``moved``: an address that a page had before leads on to it.
 - ``previews``: a shared link shows what its page is for.
 - ``accessibility``: pictures have words, and a screen reader finds the sidebar.
 - ``progress``: answers stay folded until they are asked for; what is done is marked.
@@ -13,6 +14,7 @@ Each file is named for what a reader gets:
 
 PARTS = (
     "address",
+    "moved",
     "previews",
     "page_parts",
     "progress",

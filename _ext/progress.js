@@ -7,6 +7,11 @@
   /** @param {string | null} address of a page; its name, "" where it is this one */
   const pageOf = (address) => /([^/]*?)(\.html)?(#.*)?$/.exec(address ?? "")?.[1] ?? "";
   const page = pageOf(location.pathname);
+  // Pages that have another name now: what was kept under the old one counts for the new.
+  const MOVED = new Map([
+    ["07_cross_attention", "cross_attention"],
+    ["08_char_language_model", "07_char_language_model"],
+  ]);
 
   let all = false; // whether all answers are open
 
@@ -22,14 +27,20 @@
   const read = () => {
     try {
       const { all, pages } = plain(JSON.parse(localStorage.getItem(NAME) ?? "{}"));
-      const whole = ([name, one]) => {
+      /** @type {Map<string, { done: Done, of: number }>} */
+      const found = new Map();
+      for (const [kept, one] of Object.entries(plain(pages))) {
         const { done, of } = plain(one);
-        return [name, { done: plain(done), of: Number(of) || 0 }];
-      };
-      return {
-        all: all === true,
-        pages: Object.fromEntries(Object.entries(plain(pages)).map(whole)),
-      };
+        const name = MOVED.get(kept) ?? kept;
+        const before = found.get(name) ?? { done: {}, of: 0 };
+        // Of two names, the steps of both: a visit to the page counts them anew.
+        const whole = {
+          done: { ...before.done, ...plain(done) },
+          of: before.of + (Number(of) || 0),
+        };
+        found.set(name, whole);
+      }
+      return { all: all === true, pages: Object.fromEntries(found) };
     } catch {
       return { all, pages: {} };
     }

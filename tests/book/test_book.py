@@ -11,6 +11,7 @@ import struct
 import pytest
 import yaml
 
+from _ext.moved import MOVED
 from experiments.learning_in_the_page import rates_of
 from helpers.recorded import results
 from tests import ROOT
@@ -355,6 +356,17 @@ def test_a_missing_page_is_answered_by_one_that_leads_on(site):
     links = re.findall(r'href="([^"]+)"', body)
     assert len(links) == 2
     assert all((site / link).is_file() for link in links)
+
+
+@pytest.mark.parametrize("former", MOVED)
+def test_an_address_that_a_page_had_before_leads_on_to_it(site, former):
+    assert former not in PAGES
+    assert MOVED[former] in PAGES
+    address = f"{MOVED[former].removeprefix('chapters/')}.html"
+    found = elements(site, former)
+    (forwards,) = (a["content"] for tag, a in found if a.get("http-equiv") == "refresh")
+    assert forwards == f"0; url={address}"
+    assert [a["href"] for tag, a in found if tag == "a"] == [address]
 
 
 def test_a_book_without_an_address_publishes_none(site):

@@ -7,6 +7,7 @@ import time
 import pytest
 from playwright.sync_api import expect
 
+from _ext.moved import MOVED
 from tests import ROOT
 from tests.browser.watched import Watched
 from tests.conftest import LONGEST_WAIT
@@ -205,6 +206,48 @@ def test_steps_that_have_other_words_now_finish_nothing(chapter):
         quiz = page.locator('.aos-view[data-module="quiz"]').nth(number)
         quiz.locator("input").first.check()
     mark.wait_for()
+
+
+FORMER = "08_char_language_model"
+
+
+def test_what_was_kept_under_a_pages_former_name_counts_for_the_new_one(chapter):
+    page = chapter.page
+    (address,) = [new for old, new in MOVED.items() if old.endswith(FORMER)]
+    name = address.rpartition("/")[-1]
+    page.goto(f"{chapter.origin}/{address}.html")
+    open_answer(page, 0)
+    here = kept(page)["pages"][name]
+    # As it was kept before the page moved, and beside it something of today's name.
+    for pages in ({FORMER: here}, {FORMER: here, name: {"done": {"a": "b"}, "of": 9}}):
+        keep(page, json.dumps({"pages": pages}))
+        page.reload()
+        page.locator(OPEN).wait_for()
+        assert page.locator(OPEN).count() == 1
+        assert page.locator(".finished").count() == 0
+        found = kept(page)["pages"]
+        assert list(found) == [name]
+        assert found[name]["done"] == here["done"] | pages.get(name, {}).get("done", {})
+    finished = {FORMER: {"done": {"a": True, "b": "c"}, "of": 2}}
+    keep(page, json.dumps({"pages": finished}))
+    page.goto(f"{chapter.origin}/{CHAPTER}.html")
+    marks = page.locator(f'.bd-sidebar-primary a[href*="{name}"] .finished')
+    expect(marks).to_have_count(1)
+
+
+def test_an_old_address_leads_on(chapter):
+    page = chapter.page
+    for former, name in MOVED.items():
+        page.goto(f"{chapter.origin}/{former}.html")
+        page.wait_for_url(f"**/{name}.html")
+
+
+def test_progress_follows_the_pages_that_have_moved():
+    script = (ROOT / "_ext" / "progress.js").read_text(encoding="utf-8")
+    listed = script.partition("const MOVED = new Map([")[2].partition("]);")[0]
+    pairs = re.findall(r'\["(\w+)", "(\w+)"\]', listed)
+    names = [[page.rpartition("/")[-1] for page in pair] for pair in MOVED.items()]
+    assert [list(pair) for pair in pairs] == names
 
 
 def test_an_answer_opened_while_its_code_was_copied_is_found_again(chapter):
