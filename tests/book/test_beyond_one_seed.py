@@ -1,8 +1,11 @@
-"""What chapter 8 says of its trainings holds for other seeds, rates and stories."""
+"""What chapters 7 and 8 say of what they train holds for other seeds and rates."""
+
+import math
 
 import pytest
 import torch
 
+from helpers.models import generation
 from helpers.text import corpus
 from helpers.text.little_world import LittleWorld
 from helpers.text.ngram import NGramModel
@@ -11,48 +14,157 @@ from tests.book.test_notebooks import CHAPTERS
 from tools import notebooks
 
 pytestmark = pytest.mark.slow  # each trains for some ten seconds
-# The cells that define what the chapter trains; none of them trains.
-DEFINITIONS = (
-    *("setup", "text-to-ids", "pairs", "get-batch", "broken-batches", "embeddings"),
-    *("model-class", "training-loop", "stories"),
-)
+# The cells that define what a chapter trains, and where in them the training begins.
+WRITES = {
+    "setup": None,
+    "next-character": "for beginning",
+    "text-to-ids": None,
+    "model-class": "model = build",
+    "get-batch": "inputs, targets = get",
+    "training-loop": "losses = train(",
+    "write": None,
+    "unshifted": "copier = ",
+}
+MEASURES = {"setup": None, "measure": None, "mistakes": "for seed"}
 SEEDS = (1, 2, 3)
 
 
-@pytest.fixture(scope="module")
-def chapter():
-    """The chapter's functions, by name."""
-    cells = notebooks.read(CHAPTERS / "07_char_language_model.ipynb").cells
-    sources = {cell.id: cell.source for cell in cells}
-    parts = [sources[name] for name in DEFINITIONS]
-    parts += [sources["lookup-table"].partition("dictionary = ")[0], sources["measure"]]
+def functions(name, cells):
+    """A chapter's functions, by name; nothing is trained."""
+    found = {c.id: c.source for c in notebooks.read(CHAPTERS / name).cells}
     namespace, threads = {}, torch.get_num_threads()
-    for part in parts:
-        exec(part, namespace)
+    for cell, end in cells.items():
+        assert end is None or end in found[cell]
+        exec(found[cell] if end is None else found[cell].partition(end)[0], namespace)
     yield namespace
     torch.set_num_threads(threads)
 
 
+@pytest.fixture(scope="module")
+def writing():
+    """Those of chapter 7."""
+    yield from functions("07_char_language_model.ipynb", WRITES)
+
+
+@pytest.fixture(scope="module")
+def measuring():
+    """Those of chapter 8."""
+    yield from functions("08_how_good_is_it.ipynb", MEASURES)
+
+
+@pytest.fixture(scope="module")
+def trained(writing):
+    """Chapter 7's model from each seed, and its losses."""
+    models = {seed: writing["build"](seed) for seed in SEEDS}
+    return {seed: (one, writing["train"](one, 500)) for seed, one in models.items()}
+
+
+def share_known(text, known):
+    words = "".join(c if c.isalpha() else " " for c in text).split()
+    return sum(word in known for word in words) / len(words)
+
+
+@pytest.fixture(scope="module")
+def known(writing):
+    text = writing["text"]
+    return set("".join(c if c.isalpha() else " " for c in text).split())
+
+
+# --- chapter 7 ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_loss_begins_with_an_even_guess_and_falls_fast_and_then_slowly(
+    trained, seed
+):
+    _, losses = trained[seed]
+    assert losses[0] == pytest.approx(math.log(46), abs=0.03)
+    late = [sum(losses[begin : begin + 50]) / 50 for begin in (100, 450)]
+    assert losses[0] - late[0] > 3 * (late[0] - late[1]) > 0
+    assert late[1] == pytest.approx(1.25, abs=0.1)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_about_half_of_the_words_exist_and_nearly_all_of_the_recorded_ones(
+    writing, trained, known, seed
+):
+    shares = {}
+    for name, one in {"own": trained[seed][0], "recorded": writing["writer"]}.items():
+        generator = torch.Generator().manual_seed(seed)
+        told = " ".join(writing["tell"](one, generator) for _ in range(30))
+        shares[name] = share_known(told, known)
+    assert 0.4 < shares["own"] < 0.65
+    assert shares["recorded"] > 0.98
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_first_place_costs_most_and_the_last_eight_cost_alike(
+    writing, trained, seed
+):
+    model, _ = trained[seed]
+    generator, costs = torch.Generator().manual_seed(5), torch.zeros(16)
+    with torch.no_grad():
+        for _ in range(64):
+            inputs, targets = writing["get_batch"](16, generator)
+            by_character = model(inputs).transpose(1, 2)
+            losses = torch.nn.functional.cross_entropy(
+                by_character, targets, reduction="none"
+            )
+            costs += losses.mean(dim=0) / 64
+    assert costs[0] > 2.3
+    assert costs[0] > costs[1] > costs[2] > costs[3] > costs[7] - 0.02
+    assert costs[8:].max() - costs[8:].min() < 0.15
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_places_tell_apart_what_is_the_same_without_them(writing, trained, seed):
+    pair = ["dog saw cat ", "cat saw dog "]
+    pair = torch.tensor([writing["tokenizer"].encode(words) for words in pair])
+    model = writing["build"](seed)
+    model.load_state_dict(trained[seed][0].state_dict())
+    logits = model(pair)[:, -1]
+    assert (logits[0] - logits[1]).abs().max() > 0.1
+    torch.nn.init.zeros_(model.position_embedding.weight)
+    logits = model(pair)[:, -1]
+    torch.testing.assert_close(logits[0], logits[1], atol=1e-4, rtol=0)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_unshifted_targets_teach_to_repeat(writing, seed):
+    model = writing["build"](seed)
+    assert writing["train"](model, 100, writing["unshifted_batch"])[-1] < 0.05
+    inputs, _ = writing["get_batch"](16, torch.Generator().manual_seed(1))
+    same = (model(inputs).argmax(dim=-1) == inputs).float().mean()
+    assert same > 0.98
+
+
+# --- chapter 8 ------------------------------------------------------------------------
+
+
 @pytest.mark.parametrize("factor", [1 / 3, 1, 3])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_ten_stories_are_overfitted_by_fewer_and_dearer_mistakes(chapter, seed, factor):
-    ten = chapter["world"].train[10 * seed - 10 : 10 * seed]
-    _, losses, mistakes = chapter["learn"](ten, 0.01 * factor, seed)
+def test_ten_stories_are_overfitted_by_fewer_and_dearer_mistakes(
+    measuring, seed, factor
+):
+    learn, mistakes = measuring["learn"], measuring["mistakes"]
+    ten = measuring["world"].train[10 * seed - 10 : 10 * seed]
+    model, losses = learn(ten, 0.01 * factor, seed)
     training, held_out = losses["training"], losses["held out"]
     assert held_out[-1] > training[-1] + 0.9
     if factor <= 1:
         turn = held_out.index(min(held_out))
         assert held_out[-1] > held_out[turn] + 0.05
         assert training[-1] < training[turn] - 0.1
-        (before, cost), (after, dearer) = mistakes[turn], mistakes[-1]
+        earlier, _ = learn(ten, 0.01 * factor, seed, 50 * (turn + 1))
+        (before, cost), (after, dearer) = mistakes(earlier), mistakes(model)
         # At a third of the rate it has just begun when the training ends.
         assert after < before - (0.03 if factor == 1 else 0.01)
         assert dearer > (1.2 if factor == 1 else 1.05) * cost
 
 
 @pytest.mark.parametrize(("seed", "factor"), [(1, 1), (2, 1 / 3), (3, 3)])
-def test_twenty_thousand_stories_are_not(chapter, seed, factor):
-    _, losses, _ = chapter["learn"](chapter["world"].train, 0.01 * factor, seed)
+def test_twenty_thousand_stories_are_not(measuring, seed, factor):
+    _, losses = measuring["learn"](measuring["world"].train, 0.01 * factor, seed)
     training, held_out = losses["training"], losses["held out"]
     pairs = zip(training, held_out, strict=True)
     assert max(abs(one - other) for one, other in pairs) < (
@@ -60,50 +172,36 @@ def test_twenty_thousand_stories_are_not(chapter, seed, factor):
     )
     assert held_out[-1] < min(held_out) + 0.1
     if factor <= 1:
-        assert held_out[-1] < held_out[5] - 0.05  # it still falls
+        assert held_out[-1] < held_out[4] - 0.05  # it still falls
+
+
+def test_both_chapters_train_the_same_model(measuring, trained):
+    model, _ = measuring["learn"](measuring["world"].train)
+    torch.testing.assert_close(
+        dict(model.state_dict()), dict(trained[1][0].state_dict()), atol=0.01, rtol=0.01
+    )
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_low_losses_mislead(chapter, seed):
-    build, start, train = (chapter[name] for name in ("build", "start", "train"))
-    models = {"unshifted": build(seed=seed), "unplaced": build(False, seed)}
-    draws = {"unshifted": chapter["unshifted_batch"], "unplaced": chapter["get_batch"]}
-    for name, model in models.items():
-        assert train(model, *start(model), 200, draws[name])[-1] < 0.4
-    encode, logits_of = chapter["tokenizer"].encode, chapter["logits_of"]
-    orders = torch.tensor([encode(text) for text in ("hello wo", "w olleho")])
-    copied = logits_of(models["unshifted"], orders[:1]).argmax(dim=-1)
-    assert torch.equal(copied, orders[:1])
-    last = logits_of(models["unplaced"], orders)[:, -1]
-    torch.testing.assert_close(last[0], last[1], atol=1e-4, rtol=0)
+def test_a_text_looks_better_where_the_improbable_is_cut_off(
+    writing, trained, known, seed
+):
+    def share(**way):
+        text = generation.generate_text(
+            trained[seed][0],
+            writing["tokenizer"],
+            "\n",
+            4000,
+            generator=torch.Generator().manual_seed(seed),
+            trained_on="windows",
+            **way,
+        )
+        return share_known(text, known)
 
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_a_text_learned_by_heart_says_nothing_about_another(chapter, seed):
-    model = chapter["build"](seed=seed)
-    assert chapter["train"](model, *chapter["start"](model), 200)[-1] < 0.05
-    inputs, targets = chapter["windows"]("world hello")
-    logits = chapter["logits_of"](model, inputs).flatten(0, 1)
-    loss = torch.nn.functional.cross_entropy(logits, targets.flatten())
-    assert loss > 2 * torch.tensor(8.0).log()
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_up_to_a_rate_of_001_the_loss_falls_sooner_with_a_larger_one(chapter, seed):
-    build, start, train = (chapter[name] for name in ("build", "start", "train"))
-
-    def at_rate(rate):
-        model = build(seed=seed)
-        return train(model, *start(model, rate), 200)
-
-    until_1 = [
-        sum(loss > 1 for loss in at_rate(rate)) for rate in (0.0003, 0.001, 0.003, 0.01)
-    ]
-    assert until_1 == sorted(set(until_1), reverse=True)
-    assert at_rate(0.0001)[-1] > 1.5
-    wild = at_rate(0.1)
-    assert max(wild) > 3
-    assert wild[-1] > 0.2
+    plain = share()
+    assert share(temperature=2.0) < plain - 0.1
+    for way in ({"temperature": 0.5}, {"top_k": 2}, {"top_p": 0.8}):
+        assert share(**way) > plain + 0.03, way
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
@@ -111,13 +209,10 @@ def test_counting_overfits_and_agrees_with_the_nearest_animal(seed):
     world = corpus.load("little-world", held_out_stories=400, seed=seed)
     held_out, models = {}, {}
     for number in (2_000, 20_000):
-        model = NGramModel(
+        models[number] = NGramModel(
             world.train[:number], 12, alphabet=world.alphabet, start="\n"
         )
-        training = model.losses_by_order(world.train[:100])
-        assert training == sorted(training, reverse=True)
-        models[number] = model
-        held_out[number] = model.losses_by_order(world.held_out[:100])
+        held_out[number] = models[number].losses_by_order(world.held_out[:100])
     few, many = held_out[2_000], held_out[20_000]
     assert 1 + few.index(min(few)) in (8, 9)
     assert few[-1] > min(few) + 0.03
