@@ -133,19 +133,19 @@ function writingControls(reader, chosen, choose) {
 
 /** Which head's weights are shown, and for which character. */
 function mapControls(model, choose, asking) {
-  const list = (name, label, count) =>
+  const list = (name, label, count, first) =>
     menu({
       name,
       label,
-      options: Array.from({ length: count }, (_, i) => String(i + 1)),
-      value: "1",
-      change: (one) => choose(name)(Number(one) - 1),
+      options: Array.from({ length: count }, (_, i) => String(i + first)),
+      value: String(first),
+      change: (one) => choose(name)(Number(one) - first),
     });
   return h(
     "div",
     { class: "controls" },
-    list("layer", "Layer", model.layers),
-    list("head", "Head", model.heads),
+    list("layer", "Layer", model.layers, 1),
+    list("head", "Head", model.heads, 0), // as in a tensor
     asking,
   );
 }
@@ -156,7 +156,7 @@ function questionControls(reader, questions, changed) {
   const head = (layer, index) =>
     tick({
       name: `head ${layer} ${index}`,
-      label: `layer ${layer + 1}, head ${index + 1}`,
+      label: `layer ${layer + 1}, head ${index}`,
       value: true,
       change: (on) => {
         reader.off[on ? "delete" : "add"](`${layer}.${index}`);
@@ -244,7 +244,7 @@ function moveSlider(label, last, value, text) {
 function lookSentence(characters, row, asked, { layer, head }) {
   const best = row.indexOf(Math.max(...row));
   return (
-    `Layer ${layer + 1}, head ${head + 1}: ${quoted(characters, asked)} at ${asked} gives ` +
+    `Layer ${layer + 1}, head ${head}: ${quoted(characters, asked)} at ${asked} gives ` +
     `${quoted(characters, best)} at ${best} the most, ${fixed(row[best])}.`
   );
 }

@@ -110,7 +110,8 @@ function headControls(reader, chosen, show) {
   return h("div", { class: "controls" }, list, working);
 }
 
-const headName = (layer, head) => `head ${head + 1} of layer ${layer + 1}`;
+// Heads are counted from 0, as in a tensor; layers are the first and the second.
+const headName = (layer, head) => `head ${head} of layer ${layer + 1}`;
 
 // --- what the model sees -------------------------------------------------------------------
 
