@@ -116,8 +116,9 @@ def rotate(
 def alibi_slopes(num_heads: int, *, device: torch.device | str | None = None) -> Tensor:
     """How fast each head's scores fall with the distance.
 
-    For H a power of two, head h of 1 to H has the slope 2^(-8h / H). For any other H:
-    the slopes of the next lower power of two, then every other one of the next higher.
+    For H a power of two, head h, counted from 0, has the slope 2^(-8 (h + 1) / H). For
+    any other H: the slopes of the next lower power of two, then every other one of the
+    next higher.
 
     Args:
         num_heads: H

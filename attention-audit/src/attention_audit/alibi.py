@@ -6,8 +6,9 @@ import math
 def published_slopes(num_heads: int) -> list[float]:
     """How fast each head's scores fall with the distance.
 
-    For H a power of two, head h of 1 to H has the slope 2^(-8h / H). For any other H:
-    the slopes of the next lower power of two, then every other one of the next higher.
+    For H a power of two, head h, counted from 0, has the slope 2^(-8 (h + 1) / H). For
+    any other H: the slopes of the next lower power of two, then every other one of the
+    next higher.
 
     Source: Press et al. 2022, section 3, and the code beside it for other H.
     """

@@ -76,14 +76,14 @@ EXERCISE = Exercise(
         Mistake(
             "slopes that begin at 1",
             _made(lambda num_heads: _slopes(num_heads, first=0)),
-            "The heads are counted from 1: of eight, the first has the slope 1/2 and "
-            "the last 1/256. Yours has 1 for the first.",
+            "Head h, counted from 0, has the exponent -8 (h + 1) / H: of eight heads, "
+            "head 0 has the slope 1/2 and head 7 has 1/256. Yours has 1 for head 0.",
         ),
         Mistake(
             "the slopes of eight heads",
             _made(lambda num_heads: 2.0 ** -torch.arange(1.0, num_heads + 1)),
             "Halving from head to head is right for eight heads only. Whatever H is, "
-            "the last slope is 2^-8, so the exponent is -8h / H.",
+            "the last slope is 2^-8, so the exponent is -8 (h + 1) / H.",
         ),
         Mistake(
             "slopes that halve from head to head",
@@ -104,20 +104,22 @@ EXERCISE = Exercise(
         Mistake(
             "powers of e in place of powers of 2",
             _made(lambda H: torch.exp(-8 * torch.arange(1, H + 1) / H)),
-            "The slope is 2^(-8h / H), and exp gives e^(-8h / H): 2.0 ** exponents, or "
-            "torch.exp2.",
+            "The slope is 2 to the exponent, and exp gives e to the exponent: "
+            "2.0 ** exponents, or torch.exp2.",
         ),
         Mistake(
-            "slopes of 2^-8 times h / H",
+            "slopes of 2^-8 times (h + 1) / H",
             _made(lambda H: 2.0**-8 * torch.arange(1, H + 1) / H),
-            "A power comes before a product: 2**-8 * h / H is 2^-8 times h / H. All of "
-            "-8 * h / H is the exponent, so it needs its brackets.",
+            "A power comes before a product: 2**-8 * (h + 1) / H is 2^-8 times "
+            "(h + 1) / H. All of -8 * (h + 1) / H is the exponent, so it needs its "
+            "brackets.",
         ),
         Mistake(
             "slopes in equal steps",
             _made(lambda H: torch.linspace(2 ** (-8 / H), 2**-8, H)),
             "The first slope and the last are right. In between they form a geometric "
-            "sequence, 2^(-8h / H): each is the one before times the same fraction.",
+            "sequence, 2^(-8 (h + 1) / H): each is the one before times the same "
+            "fraction.",
         ),
         Mistake(
             "slopes that go along the keys",
