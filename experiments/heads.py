@@ -41,10 +41,10 @@ def train_one(
         run: a dict of the held-out "loss", and of the number of "right" answers to each
             kind of question: "whole"; with a head's context replaced by "zeros" or by
             its "mean" over positions; and with "pairs" replaced by zeros. Heads are
-            named by layer and number, both from 1, as in "2.4". The "excess" has the
-            same keys; they lead to lists of expected nats per story above the
-            grammar's, in the order of its "decisions" (``helpers.text.excess``). The
-            "paths" are those of ``paths``.
+            named by layer and number, both from 1: "2.4" is the head 2.3 of chapter 11,
+            which counts heads from 0. The "excess" has the same keys; they lead to
+            lists of expected nats per story above the grammar's, in the order of its
+            "decisions" (``helpers.text.excess``). The "paths" are those of ``paths``.
     """
     world = corpus.load("little-world", held_out_stories=size.stories)
     tokenizer = CharTokenizer(world.alphabet)
