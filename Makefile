@@ -31,7 +31,7 @@ help:
 	@echo "make clean       remove what was built, but not $(VENV) and my-book"
 	@echo "CONTRIBUTING.md has all other commands, and those for Windows without make."
 
-$(READY): requirements.txt pyproject.toml
+$(READY): requirements.txt
 	@command -v $(firstword $(PYTHON)) >/dev/null || { echo "$(NO_PYTHON)" >&2; exit 1; }
 	@$(PYTHON) tools/machine.py install $(VENV)
 	@echo "Installing the libraries into $(VENV): some minutes, most of them for PyTorch."

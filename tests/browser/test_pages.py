@@ -14,8 +14,7 @@ from tools import notebooks
 
 WIDTHS = (1280, 375)
 THEMES = ("light", "dark")
-# What a server could spoil, it spoils on one page of each kind.
-OVER_HTTP = [PAGES[0], CHAPTERS[0], CHAPTERS[-1], *MADE]
+OF_EACH_KIND = [PAGES[0], CHAPTERS[0], CHAPTERS[-1], *MADE]
 PAPER = {"width": 680, "height": 960}
 # Pictures load lazily: ask for all, as one does who walks down the page.
 LOAD_PICTURES = """async () => {
@@ -110,8 +109,15 @@ FROM_A_FILE = pytest.mark.parametrize("one_page", ["file"], indirect=True)
 
 
 # A long page takes 10 seconds, most of them for its layout at eight sizes.
+# Those of each kind are visited each time, all others with what is slow.
 @FROM_A_FILE
-@pytest.mark.parametrize("path", [*PAGES, *MADE])
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, marks=() if path in OF_EACH_KIND else pytest.mark.slow)
+        for path in [*PAGES, *MADE]
+    ],
+)
 def test_one_visit_of_a_page(watched, path):
     """All widths, what axe finds to mend, its views, and a chapter on paper."""
     page = watched.page
@@ -129,7 +135,7 @@ def test_one_visit_of_a_page(watched, path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("one_page", ["http"], indirect=True)
-@pytest.mark.parametrize("path", OVER_HTTP)
+@pytest.mark.parametrize("path", OF_EACH_KIND)  # a server spoils all of a kind
 def test_a_page_of_each_kind_in_both_themes_over_http(watched, path):
     watched.page.emulate_media(color_scheme=THEMES[1])
     visit(watched, path)

@@ -118,6 +118,7 @@ def test_one_switch_opens_all_and_is_remembered(chapter):
     expect(page.locator(OPEN)).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_a_finished_chapter_is_marked_and_forgotten_when_asked(chapter):
     page = chapter.page
     mark = page.locator('.bd-sidebar-primary a.current [aria-label="finished"]')
@@ -187,6 +188,7 @@ def test_printing_folds_again_what_was_folded(chapter):
     assert len(kept(page)["pages"][NAME]["done"]) == 1
 
 
+@pytest.mark.slow
 def test_steps_that_have_other_words_now_finish_nothing(chapter):
     page = chapter.page
     mark = page.locator('.bd-sidebar-primary a.current [aria-label="finished"]')
@@ -261,6 +263,7 @@ def test_an_answer_opened_while_its_code_was_copied_is_found_again(chapter):
     expect(page.locator(OPEN)).to_have_count(1)
 
 
+@pytest.mark.slow
 def test_what_another_tab_keeps_or_forgets_is_seen(chapter):
     page = chapter.page
     other = chapter.context.new_page()
@@ -288,6 +291,7 @@ def test_a_page_that_comes_back_is_told_what_is_kept(chapter):
     assert page.locator(OPEN).count() == ANSWERS
 
 
+@pytest.mark.slow
 def test_where_storage_is_refused_nothing_is_said(chapter):
     page = chapter.page
     page.add_init_script(REFUSED)
@@ -301,6 +305,7 @@ def test_where_storage_is_refused_nothing_is_said(chapter):
     assert page.locator(".progress-kept").is_hidden()
 
 
+@pytest.mark.slow
 def test_an_answer_opened_by_hand_counts_while_all_are_open(chapter):
     page = chapter.page
     button = page.get_by_role("button", name="Show all answers")

@@ -32,7 +32,10 @@ FIRST = {
 HOSTILE = "<img src=x onerror=\"document.title='taken'\"> zebra"
 
 
-@pytest.fixture(scope="module", params=["http", "file"])
+OVER_HTTP = pytest.param("http", marks=pytest.mark.slow)
+
+
+@pytest.fixture(scope="module", params=[OVER_HTTP, "file"])
 def one_page(request, chromium, site):
     """A page in which this module's tests look at the site, one after the other."""
     over_http = request.param == "http"

@@ -39,6 +39,9 @@ REPRESENTATIVES = (
 some_exercises = pytest.mark.parametrize("name", REPRESENTATIVES)
 
 
+QUICK = 2  # solutions and mistakes of each exercise; the others run with what is slow
+
+
 def flat(samples):
     """Pairs of an exercise's name and a solution, with names for pytest."""
     return [
@@ -46,9 +49,10 @@ def flat(samples):
             name,
             one,
             id=f"{name}-{(one[0] if isinstance(one, tuple) else one).__name__}",
+            marks=() if number < QUICK else pytest.mark.slow,
         )
         for name, several in samples.items()
-        for one in several
+        for number, one in enumerate(several)
     ]
 
 
