@@ -291,7 +291,6 @@ def holds(line, row):
 # tests/unit computes them again.
 ONLY_COMPUTED = {
     "bug.wrapper_without_mask",
-    "causal.dropout03",
     "dropout.ones_seed123",
     "head.inputs",
     "head.queries",
@@ -299,7 +298,7 @@ ONLY_COMPUTED = {
     *(
         name
         for name in FIGURES
-        if name.startswith(("mha.", "split.", "qkv.", "three_words."))
+        if name.startswith(("mha.", "split.", "qkv.", "three_words.", "causal."))
     ),
 }
 

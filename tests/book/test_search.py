@@ -55,7 +55,7 @@ def test_text_terms_and_code_of_a_section_are_found(sections):
     by_anchor = {
         anchor: (text, terms, code) for _, anchor, text, terms, code in documents
     }
-    carry = by_anchor["how-does-a-layer-carry-its-mask"]
+    carry = by_anchor["the-causal-layer-on-one-screen"]
     assert "persistent" in carry[0]
     assert "register_buffer" in carry[2].split()
     terms = ", ".join(terms for _, terms, _ in by_anchor.values())
