@@ -26,7 +26,7 @@ COLOURS = {
     "neutral": "#56B4E9",
     "masked": "#8C8C8C",
 }
-STRONGEST = 0.6  # how opaque the largest number's cell is, so that the number is read
+STRONGEST = 0.85  # how opaque the largest number's cell is, so that the number is read
 MOST_TICKS = 10
 LINE_STYLES = (
     ("#0072B2", "o", "-"),

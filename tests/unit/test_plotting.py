@@ -119,7 +119,7 @@ def test_a_picture_keeps_its_colours_where_it_is_made_small():
     image, _ = rendered(heatmap([[1.0, -1.0]], title="x", role="values"))
     shown = [colour for _, colour in image.convert("RGB").getcolors(10**6)]
     for role in ("values", "keys"):
-        wanted = [255 * (0.4 + 0.6 * share) for share in to_rgb(COLOURS[role])]
+        wanted = [255 * (0.15 + 0.85 * share) for share in to_rgb(COLOURS[role])]
         assert any(colour == pytest.approx(wanted, abs=3) for colour in shown)
 
 
@@ -142,7 +142,7 @@ def test_a_heat_map_greys_and_hatches_what_is_masked():
 def test_colour_follows_the_role_and_the_sign():
     picture = heatmap([[1.0, -1.0, 0.0]], title="x", role="values")
     assert colours_of_cells(picture)[:2] == [COLOURS["values"], COLOURS["keys"]]
-    assert strengths(picture) == pytest.approx([0.6, 0.6, 0.0])
+    assert strengths(picture) == pytest.approx([0.85, 0.85, 0.0])
 
 
 def test_hidden_and_infinite_numbers_do_not_set_the_scale():
@@ -152,7 +152,7 @@ def test_hidden_and_infinite_numbers_do_not_set_the_scale():
     half, hidden, infinite, lowest = colours_of_cells(picture)
     assert hidden == infinite == COLOURS["masked"]
     assert (half, lowest) == (COLOURS["keys"], COLOURS["queries"])
-    assert strengths(picture) == pytest.approx([0.3, 0.4, 0.4, 0.6])
+    assert strengths(picture) == pytest.approx([0.425, 0.4, 0.4, 0.85])
     hatches = [cell.get_hatch() for cell in picture.axes[0].patches]
     assert hatches == [None, "///", "///", None]
 
@@ -160,13 +160,13 @@ def test_hidden_and_infinite_numbers_do_not_set_the_scale():
 def test_the_largest_magnitude_sets_the_scale_whatever_its_sign():
     picture = heatmap([[-4.0, 1.0]], title="x", role="values")
     assert colours_of_cells(picture)[0] == COLOURS["keys"]
-    assert strengths(picture) == pytest.approx([0.6, 0.15])
+    assert strengths(picture) == pytest.approx([0.85, 0.2125])
 
 
 def test_a_given_top_makes_two_pictures_comparable():
     one, other = (heatmap([[share, 0.25]], title="x", top=1.0) for share in (1.0, 0.5))
-    assert strengths(one) == pytest.approx([0.6, 0.15])
-    assert strengths(other) == pytest.approx([0.3, 0.15])
+    assert strengths(one) == pytest.approx([0.85, 0.2125])
+    assert strengths(other) == pytest.approx([0.425, 0.2125])
 
 
 def test_a_matrix_without_any_magnitude_has_no_colour_or_is_grey():
