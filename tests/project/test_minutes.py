@@ -3,7 +3,8 @@
 import nbformat
 import pytest
 
-from tools import minutes
+from tests import ROOT
+from tools import minutes, notebooks
 
 v4 = nbformat.v4
 
@@ -60,3 +61,16 @@ def test_a_view_and_a_question_are_a_pause_each():
     view = code("view-one", "view()")
     quiz = code("quiz-one", "quiz(\n)", tags=["hide-input"])
     assert reading(view, quiz) == minutes.Reading(code=1, pauses=2)
+
+
+def test_a_model_that_writes_is_reached_soon():
+    """Nobody is to read for six hours before something learns."""
+    taken = {
+        path.stem: minutes.of_page(notebooks.read(path)).minutes
+        for path in (ROOT / "chapters").glob("*.ipynb")
+    }
+    numbered = {name: one for name, one in taken.items() if name[:2].isdigit()}
+    road = [numbered[name] for name in sorted(numbered)[:8]]
+    assert max(road) <= 32
+    assert sum(road[:7]) <= 200
+    assert taken["in_one_sitting"] <= 40
