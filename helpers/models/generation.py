@@ -46,7 +46,7 @@ def next_probabilities(
             hold no character, or a row with NaN, +inf, or nothing but -inf.
 
     Source: Fan et al. 2018, section 5.4 (top-k); Holtzman et al. 2020, section 3.1
-    (top-p). Built by hand in chapter 8.
+    (top-p). Chapter 8.
     """
     _require_options(temperature, top_k, top_p)
     _require_logits(logits)
@@ -113,7 +113,7 @@ def generate(
         ValueError: ids or an option of another type or out of its range, a generator of
             another device.
 
-    Source: Holtzman et al. 2020, section 3. Built by hand in chapter 8.
+    Source: Holtzman et al. 2020, section 3. Built by hand in chapter 7.
     """
     own: Any = model  # to PyTorch's hints, its attributes are tensors or modules
     require_ids("prompt_ids", prompt_ids, own.vocab_size)
