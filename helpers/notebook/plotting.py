@@ -63,7 +63,8 @@ def heatmap(
         row_axis: what the rows are.
         column_axis: what the columns are.
         role: "queries", "keys", "values", "weights" or "neutral".
-        mask: (T, S) boolean, True = may attend; other cells are grey and hatched.
+        mask: (T, S) boolean, True = may attend; other cells are grey and hatched, and
+            carry a number only where it is neither 0 nor minus infinity.
         decimals: digits after the point.
         top: the magnitude with the full colour, so that two pictures can be compared;
             where left out, the largest of the matrix.
@@ -127,6 +128,7 @@ def weight_graph(
     query_axis: str = "query",
     key_axis: str = "key",
     least: float = 0.005,
+    numbers_of: int | None = None,
 ) -> Picture:
     """Draw weights as lines from each query to each key: the thicker, the larger.
 
@@ -138,16 +140,20 @@ def weight_graph(
         query_axis: what stands on the left.
         key_axis: what stands on the right.
         least: lines for smaller weights are left out.
+        numbers_of: a query whose weights stand beside the keys, with two decimals.
 
     Returns:
         picture: a ``Picture`` whose text alternative names each query's largest weight.
 
     Raises:
-        ValueError: weights of another rank, or labels that don't count them.
+        ValueError: weights of another rank, labels that don't count them, or
+            ``numbers_of`` that is no query.
     """
     weights = _numbers("weights", weights, "T, S")
     T, S = weights.shape
     queries, keys = _labels("queries", queries, T), _labels("keys", keys, S)
+    if numbers_of is not None and numbers_of not in range(T):
+        raise ValueError(f"numbers_of must be from 0 to {T - 1}, got {numbers_of!r}")
     peaks = [
         f"{query} to {keys[row.argmax()]} {row.max():.2f}"
         for query, row in zip(queries, weights, strict=True)
@@ -185,6 +191,11 @@ def weight_graph(
                 )
         axes.set_xlim(-0.45, 1.45)
         axes.set_ylim(max(T, S) - 0.5, -0.9)
+        if numbers_of is not None:
+            axes.set_xlim(-0.45, 1.75)
+            axes.text(1.4, -0.75, f"{queries[numbers_of]} gives", style="italic")
+            for place, weight in enumerate(weights[numbers_of].tolist()):
+                axes.text(1.4, place, f"{weight:.2f}", va="center")
         axes.text(-0.04, -0.75, query_axis, ha="right", style="italic")
         axes.text(1.04, -0.75, key_axis, ha="left", style="italic")
         axes.set_title(title)
@@ -200,6 +211,7 @@ def bars(
     axis: str = "weight",
     role: str = "weights",
     decimals: int = 2,
+    stacked: bool = False,
 ) -> Picture:
     """Draw distributions as bars with their numbers, one panel for each row.
 
@@ -210,6 +222,8 @@ def bars(
         axis: what the height is.
         role: "queries", "keys", "values", "weights" or "neutral".
         decimals: digits after the point.
+        stacked: panels below each other, each on a scale of its own, such as the
+            steps of a computation.
 
     Returns:
         picture: a ``Picture`` whose text alternative holds the numbers.
@@ -225,10 +239,12 @@ def bars(
     labels = _labels("labels", labels, values.shape[1])
     _require_role(role)
     alt = _matrix_alt(values.unsqueeze(1), titles, [axis], labels, decimals)
-    size = ((0.9 + 0.55 * len(labels)) * len(values), 2.6)
-    picture = Picture(alt, size)
+    down, across = (len(values), 1) if stacked else (1, len(values))
+    width = 0.9 + 0.55 * len(labels)
+    picture = Picture(alt, (width * across, 1.7 * down if stacked else 2.6))
     with matplotlib.style.context(["default", STYLE]):
-        panels = picture.subplots(1, len(values), squeeze=False, sharey=True)[0]
+        grid = picture.subplots(down, across, squeeze=False, sharey=not stacked)
+        panels = list(grid.flat)
         for axes, row, name in zip(panels, values.tolist(), titles, strict=True):
             drawn = axes.bar(range(len(row)), row, color=COLOURS[role])
             axes.bar_label(drawn, [f"{v:z.{decimals}f}" for v in row], fontsize=8)
@@ -236,7 +252,10 @@ def bars(
             ticks = [x.replace(" ", "\n") if len(x) > 6 else x for x in labels]
             axes.set_xticks(range(len(row)), ticks)
             axes.set_title(name)
-        panels[0].set_ylabel(axis)
+            if stacked:
+                axes.axhline(0, color=COLOURS["masked"], linewidth=0.6)
+                axes.margins(y=0.3)
+        panels[0].set_ylabel("" if stacked else axis)
     return picture
 
 
@@ -441,6 +460,8 @@ def _draw_cells(
                 grey = COLOURS["masked"]
                 cell.set(facecolor=(grey, 0.4), edgecolor="black", hatch="///")
             axes.add_patch(cell)
+            if not allowed[i, j] and number in (0.0, -math.inf):
+                continue  # the hatch says it, and a number on it can't be read
             text = f"{number:z.{decimals}f}"
             axes.text(j, i, text, ha="center", va="center", fontsize=9)
     axes.set_xlim(-0.5, S - 0.5)

@@ -136,7 +136,14 @@ def test_a_heat_map_greys_and_hatches_what_is_masked():
     cells = picture.axes[0].patches
     hatched = torch.tensor([cell.get_hatch() is not None for cell in cells])
     assert hatched.view(3, 3).equal(~causal_mask(3))
-    assert "-inf" in texts(picture)
+
+
+def test_a_masked_cell_says_only_what_a_reader_must_know():
+    matrix = [[1.0, 0.0, -math.inf, 0.25], [0.0, -math.inf, 1.0, 0.5]]
+    hidden = torch.tensor([[True, False, False, False], [True] * 4])
+    picture = heatmap(matrix, title="Weights", mask=hidden, columns="abcd")
+    assert texts(picture) == ["1.00", "0.25", "0.00", "-inf", "1.00", "0.50"]
+    assert "0: a 1.00, b 0.00, c -inf, d 0.25" in picture.alt
 
 
 def test_colour_follows_the_role_and_the_sign():
@@ -252,6 +259,26 @@ def test_a_weight_graph_leads_from_queries_on_the_left_to_keys_on_the_right():
     assert places["K"] == places["x"] == places["z"] > 1
     bottom, top = axes.get_ylim()
     assert bottom > top
+
+
+def test_a_weight_graph_writes_the_weights_of_one_query_beside_the_keys():
+    weights = torch.tensor([[0.9, 0.1, 0.0], [0.25, 0.25, 0.5]])
+    options = {"queries": "ab", "keys": "xyz", "title": "t"}
+    axes = weight_graph(weights, **options, numbers_of=1).axes[0]
+    places = {text.get_text(): text.get_position() for text in axes.texts}
+    assert places["0.50"][1] == places["z"][1]
+    assert places["0.50"][0] > places["z"][0]
+    assert "b gives" in places
+    with pytest.raises(ValueError, match="numbers_of must be from 0 to 1, got 2"):
+        weight_graph(weights, **options, numbers_of=2)
+
+
+def test_stacked_bars_stand_below_each_other_on_scales_of_their_own():
+    picture = bars([[1, -2], [10, 20]], labels="xy", title=["a", "b"], stacked=True)
+    one, other = picture.axes
+    assert one.get_ylim()[1] < 10 < other.get_ylim()[1]
+    picture.draw_without_rendering()
+    assert one.get_position().y0 > other.get_position().y1
 
 
 def test_bars_stand_as_high_as_their_numbers():
