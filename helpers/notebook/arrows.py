@@ -24,6 +24,8 @@ def arrows(
 ) -> Picture:
     """Draw vectors of two numbers as arrows from the origin, in panels side by side.
 
+    All panels have one scale, so that the lengths can be compared, too.
+
     Args:
         panels: for each panel, a dict from each arrow's name to its two numbers. A
             name that begins with "query", "key" or "value" has that role's colour.
@@ -54,13 +56,15 @@ def arrows(
             for name, (x, y) in panel.items()
         )
         parts.append(f"{heading}. Arrows from the origin. {listed}")
+    tips = [0.0, *(n for panel in numbers for both in panel.values() for n in both)]
+    ends = min(tips), max(1.0, *tips)
     picture = Picture(". ".join(parts), (3.7 * len(panels), 3.3))
     with matplotlib.style.context(["default", STYLE]):
         drawn = picture.subplots(1, len(panels), squeeze=False)[0]
         for one, panel, heading, (x_axis, y_axis) in zip(
             drawn, numbers, title, axes, strict=True
         ):
-            _draw(one, panel)
+            _draw(one, panel, *ends)
             one.set_title(heading)
             one.set_xlabel(x_axis)
             one.set_ylabel(y_axis)
@@ -75,9 +79,11 @@ def _two_numbers(name: str, vector: Tensor | Sequence[float]) -> tuple[float, fl
     return x, y
 
 
-def _draw(axes: Axes, panel: Mapping[str, tuple[float, float]]) -> None:
+def _draw(
+    axes: Axes, panel: Mapping[str, tuple[float, float]], low: float, high: float
+) -> None:
     """The arrows of a panel, the longest below, and their names at the tips."""
-    far = max([1.0, *(abs(number) for both in panel.values() for number in both)])
+    far, flat = max(high, -low), 0
     longest_first = sorted(panel.items(), key=lambda one: -max(map(abs, one[1])))
     for place, (name, (x, y)) in enumerate(longest_first):
         colour = COLOURS[ROLES.get(name.split()[0], "masked")]
@@ -94,17 +100,18 @@ def _draw(axes: Axes, panel: Mapping[str, tuple[float, float]]) -> None:
             },
         )
         up = abs(y) >= abs(x)
+        above, flat = flat % 2 == 0, flat + (not up)
         axes.annotate(
             name,
             (x, y),
-            (9, -4) if up else (0, 11),
+            (9, -4) if up else (0, 11 if above else -13),
             textcoords="offset points",
             ha="left" if up else "center",
             va="center",
         )
     axes.axhline(0, color=COLOURS["masked"], linewidth=0.6)
     axes.axvline(0, color=COLOURS["masked"], linewidth=0.6)
-    low = min([0.0, *(number for both in panel.values() for number in both)])
-    axes.set_xlim(1.15 * low - 0.08 * far, 1.7 * far)
-    axes.set_ylim(1.15 * low - 0.08 * far, 1.15 * far)
+    axes.set_xlim(1.15 * low - 0.08 * far, 1.4 * far)
+    axes.set_ylim(1.15 * low - 0.35 * far, 1.15 * far)
+    axes.locator_params(integer=True)
     axes.set_aspect("equal")

@@ -58,3 +58,17 @@ def test_titles_and_axes_count_the_panels(panels, title, axes):
 def test_a_vector_has_two_numbers():
     with pytest.raises(ValueError, match=r"it must have shape \(2,\), got \(3,\)"):
         arrows([{"it": [1, 2, 3]}], title=["t"], axes=[("a", "b")])
+
+
+def test_all_panels_have_one_scale():
+    axes = [("a", "b")] * 2
+    first, second = arrows([PANEL, {"it": [0, 1]}], title="tu", axes=axes).axes
+    assert first.get_xlim() == second.get_xlim()
+    assert first.get_ylim() == second.get_ylim()
+
+
+def test_names_of_arrows_along_one_line_stand_above_and_below():
+    along = {"query": [3, 0], "key": [2, 0]}
+    (axes,) = arrows([along], title=["t"], axes=[("a", "b")]).axes
+    heights = {t.get_text(): t.xyann[1] for t in axes.texts if t.get_text()}
+    assert heights["query"] > 0 > heights["key"]
