@@ -292,6 +292,7 @@ def holds(line, row):
 ONLY_COMPUTED = {
     "bug.wrapper_without_mask",
     "dropout.ones_seed123",
+    "dropout.weights_seed123",
     "head.inputs",
     "head.queries",
     "self_attention_v1.seed123",

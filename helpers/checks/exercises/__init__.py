@@ -19,7 +19,7 @@ NAMES = (
     "causal_weights",
     "causal_attention",
     "inverted_dropout",
-    "attention_with_dropout",
+    "dropout_p",
     "split_heads",
     "merge_heads",
     "two_heads",
