@@ -118,7 +118,7 @@ class CharLanguageModel(nn.Module):
             d_model, d_model, context_length, dropout, num_heads, fused=True
         )
         self.head = nn.Linear(d_model, vocab_size)
-        _draw_weights(self)
+        draw_weights(self)
 
     def forward(
         self, ids: Tensor, *, return_weights: bool = False
@@ -189,7 +189,7 @@ class TransformerLM(nn.Module):
         self.head = None
         if not config.tie_weights:
             self.head = nn.Linear(config.d_model, config.vocab_size, bias=False)
-        _draw_weights(self)
+        draw_weights(self)
 
     def new_cache(self) -> KVCache:
         """An empty KVCache for this model."""
@@ -302,8 +302,13 @@ class TransformerLM(nn.Module):
         return F.pad(pairs, (0, 0, 1, 0)) if before is None else pairs
 
 
-def _draw_weights(model: CharLanguageModel | TransformerLM) -> None:
-    """The initial weights that TransformerLM describes."""
+def draw_weights(model: CharLanguageModel | TransformerLM) -> None:
+    """Draw the initial weights that TransformerLM describes, in place.
+
+    Args:
+        model: a CharLanguageModel or a TransformerLM, or one with parts of their names,
+            such as chapter 7's own.
+    """
     for module in model.modules():
         if isinstance(module, nn.Embedding):
             nn.init.normal_(module.weight, std=0.1)

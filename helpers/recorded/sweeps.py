@@ -4,6 +4,8 @@ import statistics
 from collections.abc import Sequence
 from typing import Any
 
+from helpers.recorded import results
+
 Run = dict[str, Any]  # its settings, and what was measured
 
 
@@ -64,3 +66,20 @@ def at_best_rate(runs: Sequence[Run], **settings: Any) -> list[Run]:
     best = best_rate(fitting)
     chosen = [run for run in fitting if run["rate"] == best]
     return sorted(chosen, key=lambda run: run["seed"])
+
+
+def recorded_losses(name: str, **settings: Any) -> list[float]:
+    """What each seed's model pays on the test stories, at the rate that suits it best.
+
+    Args:
+        name: a record of ``results.OF_RUNS`` whose runs have a "test" loss.
+        settings: what to look for, such as ``rung="two blocks"``.
+
+    Returns:
+        losses: nats per character, in the order of their seeds.
+
+    Raises:
+        ValueError: an unknown name, or no run that has these settings.
+    """
+    runs = at_best_rate(results.record(name)["runs"], **settings)
+    return [run["test"] for run in runs]

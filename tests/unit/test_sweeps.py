@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from helpers.recorded.sweeps import at_best_rate, best_rate
+from helpers.recorded import results
+from helpers.recorded.sweeps import at_best_rate, best_rate, recorded_losses
 
 
 def run(rate, seed, validation, side="a"):
@@ -38,3 +39,13 @@ def test_the_seeds_at_the_best_rate_come_in_order():
     assert at_best_rate(runs, side="b") == runs[-1:]
     with pytest.raises(ValueError, match=re.escape("got {'side': 'c'}")):
         at_best_rate(runs, side="c")
+
+
+def test_recorded_losses_are_the_test_losses_at_the_best_rate():
+    runs = results.record("block_ablations")["runs"]
+    settings = {"rung": "one attention layer", "steps": 2400}
+    expected = [one["test"] for one in at_best_rate(runs, **settings)]
+    assert len(expected) == 5
+    assert recorded_losses("block_ablations", **settings) == expected
+    with pytest.raises(ValueError, match="settings must be those of a run"):
+        recorded_losses("block_ablations", rung="none")
