@@ -47,7 +47,9 @@ def matrices(
     wanted = {title: (len(rows), len(columns.get(title, ()))) for title in shapes}
     if not shapes or shapes != wanted:
         raise ValueError(f"matrices must have the shapes {wanted}, got {shapes}")
-    wide = max(sum(CELL * m.shape[1] + GAP for m in step.values()) for step in steps)
+    wide = 0.1 + max(
+        sum(CELL * matrix.shape[1] + GAP for matrix in step.values()) for step in steps
+    )
     tall = HEIGHT * len(rows) + HEAD
     told = [
         f"{title}. "
