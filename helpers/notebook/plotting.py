@@ -463,7 +463,9 @@ def _draw_cells(
             if not allowed[i, j] and number in (0.0, -math.inf):
                 continue  # the hatch says it, and a number on it can't be read
             text = f"{number:z.{decimals}f}"
-            axes.text(j, i, text, ha="center", va="center", fontsize=9)
+            written = axes.text(j, i, text, ha="center", va="center", fontsize=9)
+            if not seen:  # else the hatching runs through the number
+                written.set_bbox({"facecolor": "white", "linewidth": 0, "pad": 1})
     axes.set_xlim(-0.5, S - 0.5)
     axes.set_ylim(T - 0.5, -0.5)
     axes.spines[:].set_visible(False)
