@@ -25,7 +25,7 @@ WRITES = {
     "training-loop": "one_story = ",
     "write": None,
     "unshifted": "copier = ",
-    "stories-that-break-off": "friend = ",
+    "a-low-loss": "friend = ",
 }
 MEASURES = {"setup": None, "measure": None, "mistakes": "for seed"}
 SEEDS = (1, 2, 3)
@@ -166,14 +166,16 @@ def test_one_story_is_soon_known_by_heart(writing, seed):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_rolled_targets_cost_no_more_and_end_each_story(writing, trained, seed):
-    model = writing["build"](seed)
-    losses = writing["train"](model, writing["ids"], 500, writing["rolled_batch"])
+def test_rolled_targets_cost_no_more_and_teach_to_repeat_the_window(
+    writing, trained, seed
+):
+    model, ids = writing["build"](seed), writing["ids"]
+    losses = writing["train"](model, ids, 500, writing["rolled_batch"])
     right = trained[seed][1]
     assert sum(losses[-50:]) / 50 < sum(right[-50:]) / 50 + 0.05
-    generator = torch.Generator().manual_seed(seed)
-    told = [writing["tell"](model, generator) for _ in range(30)]
-    assert sum(len(story) <= 15 for story in told) >= 27
+    inputs, _ = writing["get_batch"](ids, 500, 16, torch.Generator().manual_seed(1))
+    guesses = model(inputs)[:, -1].argmax(dim=-1)
+    assert (guesses == inputs[:, 0]).float().mean() > 0.6
 
 
 # --- chapter 8 ------------------------------------------------------------------------
