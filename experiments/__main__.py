@@ -8,6 +8,7 @@ import sys
 
 from experiments import (
     block_ablations,
+    dates,
     directions,
     heads,
     induction,
@@ -21,9 +22,9 @@ from experiments.running import main
 
 block_ablations.main()
 for module in (
-    *(directions, heads, induction, optimisation, positions, short_contexts),
+    *(dates, directions, heads, induction, optimisation, positions, short_contexts),
     recipe_ablations,
 ):
     name = module.__name__.removeprefix("experiments.")
     many.main(name, module.wanted, module.train_one)
-sys.exit(main(["alignments", "shakespeare"]))
+sys.exit(main(["shakespeare"]))

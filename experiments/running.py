@@ -2,10 +2,9 @@
 
 import dataclasses
 import importlib
-import itertools
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, cast
 
 import torch
@@ -43,13 +42,6 @@ class Size:
 FULL = Size(steps=2_400, stories=1_000, variants=100, characters=240)
 #: What a test repeats.
 SHORT = Size(steps=20, stories=20, variants=4, characters=8)
-
-
-def first_of(
-    variants: dict[str, dict[str, Any]], size: Size
-) -> Iterator[tuple[str, dict[str, Any]]]:
-    """As many variants as a run of that size trains."""
-    return itertools.islice(variants.items(), size.variants)
 
 
 def recipe(

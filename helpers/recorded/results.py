@@ -5,11 +5,11 @@ import pathlib
 from typing import Any
 
 FOLDER = pathlib.Path(__file__).resolve().parent
-NAMES = ("alignments", "shakespeare")
+NAMES = ("shakespeare",)
 OF_RUNS = (
     *("directions", "heads", "induction", "recipe_ablations", "learning_in_the_page"),
     *("optimisation", "block_ablations", "positions", "processes", "short_contexts"),
-    "two_core_minute",
+    *("two_core_minute", "dates"),
 )
 
 

@@ -4,10 +4,12 @@ import collections
 import importlib
 import json
 import math
+import sys
+import types
 
 import pytest
 
-from experiments import alignments, running, shakespeare
+from experiments import running, shakespeare
 from helpers.recorded import results
 from helpers.text import corpus
 
@@ -60,43 +62,36 @@ def test_the_run_on_shakespeare_needs_no_more_than_a_text(monkeypatch):
     assert rows["ngrams"]["2"] < rows["ngrams"]["1"]
 
 
-def test_a_seed_learns_beside_others_what_it_learns_alone():
-    alone, beside = (
-        alignments.run(running.Size(steps=3, stories=0, variants=some, characters=0))
-        for some in (1, 2)
-    )
-    of_both = dict(flattened(beside["two heads"]))
-    for path, numbers in flattened(alone["two heads"]):
-        assert numbers == pytest.approx(of_both[path][:1], abs=0.01), path
-
-
 def test_main_writes_a_record_that_is_read_back(tmp_path, monkeypatch, capsys):
     calls = []
     monkeypatch.setattr(results, "FOLDER", tmp_path)
-    monkeypatch.setattr(alignments, "run", lambda size: calls.append(size) or {"a": 1})
-    assert running.main(["alignments"]) == 0
+    monkeypatch.setattr(shakespeare, "run", lambda size: calls.append(size) or {"a": 1})
+    assert running.main(["shakespeare"]) == 0
     assert calls == [running.SHORT, running.FULL]
-    assert results.read("alignments") == {"a": 1}
-    assert json.loads((tmp_path / "alignments.json").read_text())["torch"]
-    assert capsys.readouterr().out == 'alignments: {"a": 1}\n'
+    assert results.read("shakespeare") == {"a": 1}
+    assert json.loads((tmp_path / "shakespeare.json").read_text())["torch"]
+    assert capsys.readouterr().out == 'shakespeare: {"a": 1}\n'
 
 
 def test_without_a_text_its_record_stays(tmp_path, monkeypatch, capsys):
     def fail(size):
         raise corpus.CorpusUnavailable("no network")
 
+    other = types.ModuleType("experiments.other")
+    other.run = lambda size: {"a": 1}
+    monkeypatch.setitem(sys.modules, "experiments.other", other)
+    monkeypatch.setattr(results, "NAMES", (*results.NAMES, "other"))
     monkeypatch.setattr(results, "FOLDER", tmp_path)
     monkeypatch.setattr(shakespeare, "run", fail)
-    monkeypatch.setattr(alignments, "run", lambda size: {"a": 1})
-    assert running.main(["shakespeare", "alignments"]) == 1
-    assert [path.name for path in tmp_path.iterdir()] == ["alignments.json"]
+    assert running.main(["shakespeare", "other"]) == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["other.json"]
     assert "shakespeare: left as it was: no network" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("function", [results.read, results.path])
 def test_an_unknown_experiment_is_named(function):
     with pytest.raises(
-        ValueError, match=r"name must be one of alignments, .*got 'depth'"
+        ValueError, match=r"name must be one of shakespeare, got 'depth'"
     ):
         function("depth")
 
