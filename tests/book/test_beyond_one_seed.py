@@ -155,14 +155,13 @@ def test_unshifted_targets_teach_to_repeat(writing, seed):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_one_story_is_soon_known_by_heart(writing, seed):
     model, tokenizer = writing["build"](seed), writing["tokenizer"]
-    story = writing["world"].train[0]
-    ids = torch.tensor(tokenizer.encode(story))
+    ids = torch.tensor(tokenizer.encode(writing["world"].train[0]))
     assert writing["train"](model, ids, 200)[-1] < 0.3
-    text, most = story[:8], len(story) - 8  # hardly a window holds the last few
-    while len(text) < most:
-        logits = model(torch.tensor([tokenizer.encode(text[-16:])]))[0, -1]
-        text += tokenizer.decode(logits.argmax().view(1))
-    assert text == story[:most]
+    generator = torch.Generator().manual_seed(2)
+    inputs, targets = writing["get_batch"](ids, 64, 16, generator)
+    right = (model(inputs).argmax(dim=-1) == targets).float().mean(dim=0)
+    assert right[0] < 0.8  # of one character, the next can't be known
+    assert right[4:].mean() > 0.95
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -172,7 +171,7 @@ def test_rolled_targets_cost_no_more_and_teach_to_repeat_the_window(
     model, ids = writing["build"](seed), writing["ids"]
     losses = writing["train"](model, ids, 500, writing["rolled_batch"])
     right = trained[seed][1]
-    assert sum(losses[-50:]) / 50 < sum(right[-50:]) / 50 + 0.05
+    assert sum(losses[-50:]) / 50 < sum(right[-50:]) / 50 + 0.1
     inputs, _ = writing["get_batch"](ids, 500, 16, torch.Generator().manual_seed(1))
     guesses = model(inputs)[:, -1].argmax(dim=-1)
     assert (guesses == inputs[:, 0]).float().mean() > 0.6
