@@ -16,7 +16,7 @@ import datetime
 import string
 from typing import NamedTuple
 
-#: The dates that are written: of these, two digits of a year tell all four.
+# Of these dates, two digits of a year tell all four.
 FIRST, LAST = datetime.date(1951, 1, 1), datetime.date(2050, 12, 31)
 MONTHS = (
     *("January", "February", "March", "April", "May", "June", "July", "August"),
@@ -25,8 +25,8 @@ MONTHS = (
 WEEKDAYS = (
     *("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"),
 )
-#: Where a date is all numbers, the day stands first between dots, the month between
-#: slashes, the year where it has four digits.
+# Where a date is all numbers, the day stands first between dots, the month between
+# slashes, the year where it has four digits.
 FORMS = (
     "{Wd}, {day} {Month} {yy}",
     "the {nth} of {Month} {year}",
