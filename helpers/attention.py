@@ -486,12 +486,9 @@ class MultiHeadAttention(nn.Module):
 class CrossAttention(nn.Module):
     """Attention with many heads from one sequence to another, the memory.
 
-    The memory comes in as the argument ``context``; everywhere else in this module, a
-    context is what the weights have averaged.
-
     Args:
-        d_query: width of a token of ``x``, which asks.
-        d_context: width of a token of the memory, which answers.
+        d_query: width of a token of ``x``, which makes the queries.
+        d_memory: width of a token of the memory, which makes the keys and the values.
         d_out: C, width of the output, all heads together.
         dropout: probability of dropping a weight while training, in [0, 1).
         num_heads: H, a divisor of ``d_out``.
@@ -505,7 +502,7 @@ class CrossAttention(nn.Module):
     def __init__(
         self,
         d_query: int,
-        d_context: int,
+        d_memory: int,
         d_out: int,
         dropout: float,
         num_heads: int,
@@ -515,8 +512,8 @@ class CrossAttention(nn.Module):
         super().__init__()
         self.num_heads = num_heads
         self.W_query = nn.Linear(d_query, d_out, bias=qkv_bias)
-        self.W_key = nn.Linear(d_context, d_out, bias=qkv_bias)
-        self.W_value = nn.Linear(d_context, d_out, bias=qkv_bias)
+        self.W_key = nn.Linear(d_memory, d_out, bias=qkv_bias)
+        self.W_value = nn.Linear(d_memory, d_out, bias=qkv_bias)
         self.out_proj = nn.Linear(d_out, d_out)
         self.dropout = nn.Dropout(dropout)
 
@@ -524,7 +521,7 @@ class CrossAttention(nn.Module):
     def forward(
         self,
         x: Tensor,
-        context: Tensor,
+        memory: Tensor,
         mask: Tensor | None = None,
         *,
         return_weights: bool = False,
@@ -533,7 +530,7 @@ class CrossAttention(nn.Module):
 
         Args:
             x: (..., T, d_query)
-            context: the memory, (..., S, d_context), the same leading axes as ``x``.
+            memory: (..., S, d_memory), the same leading axes as ``x``.
             mask: (..., T, S) boolean, True = may attend, the same for every head;
                 (B, 1, S) from ``padding_mask`` fits.
             return_weights: also return the weights, (..., H, T, S).
@@ -541,7 +538,6 @@ class CrossAttention(nn.Module):
         Returns:
             output: (..., T, C)
         """
-        memory = context  # from here on, the context is what the weights average
         queries = _split_heads(self.W_query(x), self.num_heads)  # (..., H, T, D)
         keys = _split_heads(self.W_key(memory), self.num_heads)  # (..., H, S, D)
         values = _split_heads(self.W_value(memory), self.num_heads)  # (..., H, S, D)

@@ -478,19 +478,19 @@ def require_causal_attention(layer: Any, x: Tensor, *_: object, **__: object) ->
 def require_cross_attention(
     layer: Any,
     x: Tensor,
-    context: Tensor,
+    memory: Tensor,
     mask: Tensor | None = None,
     *_: object,
     **__: object,
 ) -> None:
     """Tokens of two sequences, and a mask (..., T, S) for all heads."""
     require_tokens("x", x, layer.W_query, "T, d_query")
-    require_tokens("context", context, layer.W_key, "S, d_context")
-    x_shape, context_shape = shape_of(x), shape_of(context)
+    require_tokens("memory", memory, layer.W_key, "S, d_memory")
+    x_shape, memory_shape = shape_of(x), shape_of(memory)
     require_same(
         "the leading axes",
         x=(x_shape[:-2], x_shape),
-        context=(context_shape[:-2], context_shape),
+        memory=(memory_shape[:-2], memory_shape),
     )
     if mask is not None:
-        require_mask(mask, (*x_shape[:-1], context_shape[-2]), x.device)
+        require_mask(mask, (*x_shape[:-1], memory_shape[-2]), x.device)

@@ -65,11 +65,11 @@ def test_what_comes_in_is_checked_once(monkeypatch, name):
 
 
 def test_cross_attention_takes_the_mask_by_position_and_the_rest_by_keyword():
-    module, x, context = make_cross_attention(), tokens(B, T, C), tokens(B, S, D_IN)
+    module, x, memory = make_cross_attention(), tokens(B, T, C), tokens(B, S, D_IN)
     mask = random_mask(B, T, S)
-    assert module(x, context, mask).equal(module(x, context, mask=mask))
+    assert module(x, memory, mask).equal(module(x, memory, mask=mask))
     with pytest.raises(TypeError, match=r"forward\(\).*positional"):
-        module(x, context, mask, True)
+        module(x, memory, mask, True)
 
 
 def test_the_fused_path_is_asked_for_by_keyword_only():
@@ -144,7 +144,7 @@ def test_module_takes_any_leading_axes(name):
 def test_cross_attention_takes_any_leading_axes():
     module, x = make_cross_attention(), tokens(3, B, T, C)
     context, mask = tokens(3, B, S, D_IN), random_mask(3, B, T, S)
-    output = module(x, context, mask)
+    output = module(x, memory, mask)
     one = module(x[2, 1], context[2, 1], mask[2, 1])
     torch.testing.assert_close(output[2, 1], one)
 
@@ -152,8 +152,8 @@ def test_cross_attention_takes_any_leading_axes():
 def test_one_mask_without_leading_axes_serves_all_of_cross_attentions_batch():
     module, mask = make_cross_attention(), random_mask(T, S)
     x, context = tokens(B, T, C), tokens(B, S, D_IN)
-    output = module(x, context, mask)
-    assert output.equal(module(x, context, mask.expand(B, T, S)))
+    output = module(x, memory, mask)
+    assert output.equal(module(x, memory, mask.expand(B, T, S)))
 
 
 @pytest.mark.parametrize("name", CAUSAL)
@@ -219,12 +219,12 @@ def test_dropout_acts_in_train_and_not_in_eval(name):
 
 
 def test_dropout_of_cross_attention_acts_in_train_and_not_in_eval():
-    module, x, context = make_cross_attention(0.5), tokens(B, T, C), tokens(B, S, D_IN)
-    _, weights = module.train()(x, context, return_weights=True)
+    module, x, memory = make_cross_attention(0.5), tokens(B, T, C), tokens(B, S, D_IN)
+    _, weights = module.train()(x, memory, return_weights=True)
     assert (weights == 0).any()
     assert (weights > 0).any()
-    expected = make_cross_attention()(x, context)
-    torch.testing.assert_close(module.eval()(x, context), expected)
+    expected = make_cross_attention()(x, memory)
+    torch.testing.assert_close(module.eval()(x, memory), expected)
 
 
 @pytest.mark.parametrize("name", ["causal", "split", "fused"])

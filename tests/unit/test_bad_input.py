@@ -28,7 +28,7 @@ MODULES = {
     "fused": lambda: MultiHeadAttention(8, 12, 6, 0.0, 3, fused=True),
 }
 ONE_HEAD = {"d_in": 8, "d_out": 12, "context_length": 6, "dropout": 0.0}
-ACROSS = {"d_query": 8, "d_context": 6, "d_out": 12, "dropout": 0.0}
+ACROSS = {"d_query": 8, "d_memory": 6, "d_out": 12, "dropout": 0.0}
 BIAS = {"qkv_bias": False}
 GOOD_OPTIONS = {
     SelfAttentionV1: {"d_in": 8, "d_out": 12},
@@ -52,8 +52,8 @@ def attend_in_batches(**options):
     return attend(*(x.expand(2, 3, *x.shape) for x in (Q, K, V)), **options)
 
 
-def attend_across(x=X, context=X, mask=None):
-    return CrossAttention(8, 8, 12, 0.0, 3)(x, context, mask)
+def attend_across(x=X, memory=X, mask=None):
+    return CrossAttention(8, 8, 12, 0.0, 3)(x, memory, mask)
 
 
 def open_mask(*shape):
@@ -296,28 +296,28 @@ CASES = {
         lambda: CrossAttention(6, 8, 12, 0.0, 3)(X, X),
         r"x .*6 wide \(d_query\).*\(2, 5, 8\)",
     ),
-    "cross-attention's context": (
+    "cross-attention's memory": (
         lambda: CrossAttention(8, 6, 12, 0.0, 3)(X, X),
-        r"context .*6 wide \(d_context\).*\(2, 5, 8\)",
+        r"memory .*6 wide \(d_memory\).*\(2, 5, 8\)",
     ),
     "cross-attention's batches": (
-        lambda: attend_across(context=X[:1]),
-        r"x and context .*leading axes.*\(2, 5, 8\).*\(1, 5, 8\)",
+        lambda: attend_across(memory=X[:1]),
+        r"x and memory .*leading axes.*\(2, 5, 8\).*\(1, 5, 8\)",
     ),
-    "cross-attention's empty context": (
-        lambda: attend_across(context=X[:, :0]),
-        r"context .*at least one position \(S\).*\(2, 0, 8\)",
+    "cross-attention's empty memory": (
+        lambda: attend_across(memory=X[:, :0]),
+        r"memory .*at least one position \(S\).*\(2, 0, 8\)",
     ),
-    "a list as cross-attention's context": (
-        lambda: attend_across(context=X.tolist()),
-        r"context .*torch\.Tensor.*list",
+    "a list as cross-attention's memory": (
+        lambda: attend_across(memory=X.tolist()),
+        r"memory .*torch\.Tensor.*list",
     ),
-    "cross-attention's context of another dtype": (
-        lambda: attend_across(context=X.double()),
-        r"context .*weights.*dtype.*float64.*float32",
+    "cross-attention's memory of another dtype": (
+        lambda: attend_across(memory=X.double()),
+        r"memory .*weights.*dtype.*float64.*float32",
     ),
     "cross-attention's mask for other queries": (
-        lambda: attend_across(context=torch.randn(2, S, 8), mask=open_mask(S, S)),
+        lambda: attend_across(memory=torch.randn(2, S, 8), mask=open_mask(S, S)),
         r"mask .*\(2, 5, 7\).*\(7, 7\)",
     ),
     "cross-attention's mask with some leading axes": (
