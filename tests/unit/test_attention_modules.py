@@ -143,15 +143,15 @@ def test_module_takes_any_leading_axes(name):
 
 def test_cross_attention_takes_any_leading_axes():
     module, x = make_cross_attention(), tokens(3, B, T, C)
-    context, mask = tokens(3, B, S, D_IN), random_mask(3, B, T, S)
+    memory, mask = tokens(3, B, S, D_IN), random_mask(3, B, T, S)
     output = module(x, memory, mask)
-    one = module(x[2, 1], context[2, 1], mask[2, 1])
+    one = module(x[2, 1], memory[2, 1], mask[2, 1])
     torch.testing.assert_close(output[2, 1], one)
 
 
 def test_one_mask_without_leading_axes_serves_all_of_cross_attentions_batch():
     module, mask = make_cross_attention(), random_mask(T, S)
-    x, context = tokens(B, T, C), tokens(B, S, D_IN)
+    x, memory = tokens(B, T, C), tokens(B, S, D_IN)
     output = module(x, memory, mask)
     assert output.equal(module(x, memory, mask.expand(B, T, S)))
 
