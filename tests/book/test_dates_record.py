@@ -1,6 +1,7 @@
 """What the page Cross-attention says of other seeds, rates and models."""
 
 import datetime
+import random
 
 import pytest
 import torch
@@ -75,3 +76,38 @@ def test_exchanged_rows_exchange_month_and_day_from_every_seed():
 def test_what_must_be_looked_up_is_in_reach_from_every_seed():
     assert of("reach", LOCAL)[:, LOOKED_UP].min() > 0.94
     assert of("control", LOCAL)[:, LOOKED_UP].max() < 0.6
+
+
+def test_equal_weights_fail_without_an_mlp_and_not_with_one():
+    for rate in experiment.RATES:
+        assert of("exact", EQUAL, rate).max() < 0.01
+        assert 0.8 < of("exact", EQUAL_MLP, rate).min() < 0.97
+
+
+def test_behind_self_attention_a_map_may_look_elsewhere_and_new_forms_are_lost():
+    assert of("exact", MIXED).min() > 0.97
+    day_in_reach = of("reach", MIXED)[:, 9]
+    assert day_in_reach.min() < 0.75 < of("reach", LOCAL)[:, 9].min()
+    year_first, weekday_first = of("new", MIXED)[:, 3:].amax(dim=0)
+    least = of("new", LOCAL)[:, 3:].amin(dim=0)
+    assert year_first < 0.25 < 0.5 < least[0]
+    assert weekday_first < 0.05 < 0.5 < least[1]
+
+
+def test_how_well_a_new_form_is_read_depends_on_the_seed():
+    spread = of("new", LOCAL)
+    assert (spread.amax(dim=0) - spread.amin(dim=0)).max() > 0.6
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 2])
+def test_without_the_mask_short_texts_suffer_more(seed):
+    held_out, days = experiment.split_dates()
+    torch.manual_seed(seed)
+    model = experiment.DateReader()
+    experiment.train(model, days, experiment.RATE)
+    ids, mask, targets, _ = experiment.draw(held_out, 2000, random.Random(999))
+    answers, _ = experiment.write(model, ids, torch.ones_like(mask))
+    short = mask.sum(dim=-1).flatten() < 13
+    right = experiment.share_exact(answers[short], targets[short])
+    assert right + 0.1 < experiment.share_exact(answers[~short], targets[~short])

@@ -156,7 +156,7 @@ def many_heads():
 
 
 def second_sequence():
-    """The page on cross-attention."""
+    """Two sequences: cross-attention."""
     x, memory = drawn(3, 4, seed=4), drawn(5, 4, seed=5)
     W_query, W_key, W_value = drawn(3, 4, 2, seed=6).unbind()
     queries, keys, values = x @ W_query, memory @ W_key, memory @ W_value
