@@ -77,13 +77,12 @@ def pytest_xdist_auto_num_workers(config):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item):
-    """Slow tests and files of APART aren't counted: it takes them twice the time.
+    """Files of APART aren't counted: it takes them twice the time.
 
     What they run, other tests run, too.
     """
-    dear = file_of(item) in APART or item.get_closest_marker("slow")
-    known = "coverage" in sys.modules
-    counting = sys.modules["coverage"].Coverage.current() if dear and known else None
+    apart = file_of(item) in APART and "coverage" in sys.modules
+    counting = sys.modules["coverage"].Coverage.current() if apart else None
     if counting:
         counting.stop()
     done = yield
