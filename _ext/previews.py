@@ -1,4 +1,4 @@
-"""Let a page's description be its first paragraph, which says what the page is for.
+"""Let a page's description be its first sentences, which say what the page is for.
 
 sphinxext-opengraph would take the first 200 letters, whatever they belong to. A
 preview's picture is drawn from the same text.
@@ -6,6 +6,7 @@ preview's picture is drawn from the same text.
 
 import html
 import pathlib
+import re
 import textwrap
 
 from docutils import nodes
@@ -15,11 +16,14 @@ from sphinxext import opengraph
 FONT = pathlib.Path(opengraph.__file__).parent / "_static" / "Roboto-Flex.ttf"
 
 
-def first_paragraph(doctree, length, known_titles=frozenset()):
-    """The first paragraph as one escaped line, ending with a whole word."""
+def first_sentences(doctree, length, known_titles=frozenset()):
+    """Of the first paragraph, the whole sentences that fit, as one escaped line."""
     for paragraph in doctree.findall(nodes.paragraph):
-        text = textwrap.shorten(paragraph.astext(), length, placeholder=" …")
-        return html.escape(text)
+        text = " ".join(paragraph.astext().split())
+        fits = re.match(rf".{{,{length - 1}}}[.?](?=\s|$)", text)
+        if fits:
+            text = fits[0]
+        return html.escape(textwrap.shorten(text, length, placeholder=" …"))
     return ""
 
 
@@ -38,5 +42,5 @@ def setup(app):
     """Replace the extension's own choice."""
     app.setup_extension("sphinxext.opengraph")
     know_bold_letters()
-    opengraph.get_description = first_paragraph
+    opengraph.get_description = first_sentences
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -35,15 +35,20 @@ STRESSED = {
     "a score of 0 is a score.",
     "before training, the weights mean nothing.",
     "one character later",
+    "step by step",
     "true = may attend",
+    "whole series",
 }
 # Terms that a chapter introduces by a shorter word than the glossary's.
 SHORTER = {
     "attends": "attend",
+    "best possible loss": "floor",
     "causal": "causal mask",
+    "held out": "held-out text",
     "held-out": "held-out text",
     "length": "length of a vector",
     "one-hot": "one-hot vector",
+    "overflows": "overflow",
     "polarity": "polarity of a mask",
     "position": "position embedding",
     "prefix": "prefix mask",

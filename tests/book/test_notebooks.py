@@ -296,6 +296,7 @@ ONLY_COMPUTED = {
     "head.inputs",
     "head.queries",
     "self_attention_v1.seed123",
+    "softmax.times8",
     *(
         name
         for name in FIGURES
