@@ -90,6 +90,7 @@ def diagram(
         if part.row_letter in POSITIONS:
             part.names = places.get(part.row_letter, [])[: len(part.cells[0])]
         drawn.append(part)
+    _share_scales(drawn)
     layout = lay_out(drawn)
     return View(
         "diagram",
@@ -248,7 +249,25 @@ def _part(
         said += f": {formula.said}." if formula.said else "."
     shape = validation.shape_of(tensor)
     decimals = 2 if tensor.is_floating_point() else 0
-    return Part(name, letters, shape, role, cells, decimals, cut, formula, said, new)
+    numbers = [
+        abs(n) for head in cells for row in head for n in row if math.isfinite(n)
+    ]
+    # What prints as 0.0000 is no colour, even if all the tensor is.
+    largest = max([1e-4, *numbers])
+    return Part(
+        name, letters, shape, role, cells, decimals, cut, formula, said, new, largest
+    )
+
+
+def _share_scales(parts: Sequence[Part]) -> None:
+    """Let a number have one shade before and after a division, a mask, dropout."""
+    first = {part.name: part.name for part in parts}
+    for part in parts:
+        if part.formula and part.formula.shaded_as:
+            first[part.name] = first[part.formula.shaded_as]
+    for part in parts:
+        alike = [one.largest for one in parts if first[one.name] == first[part.name]]
+        part.largest = max(alike)
 
 
 def _state(layout: Layout, names: Mapping[str, list[str]]) -> dict[str, Any]:

@@ -103,14 +103,18 @@ def draw(layout: Layout, label: str) -> str:
 
 def _legend(layout: Layout) -> str:
     words = [
-        "The stronger a cell's colour, the larger its number; squares are positive, "
-        "circles negative."
+        "The stronger a cell's colour, the larger its number within its table; squares "
+        "are positive, circles negative."
     ]
+    if any(part.formula and part.formula.shaded_as for part in layout.parts):
+        words.append(
+            "Tables that differ by a division, a mask or dropout share one scale."
+        )
     numbers = [n for part in layout.parts for h in part.cells for r in h for n in r]
     if -math.inf in numbers:
         words.append("Hatched cells hold −∞.")
     if any(part.new for part in layout.parts):
-        words.append("What is new stands in a frame.")
+        words.append("Frames mark what is new.")
     if any(any(part.cut) for part in layout.parts):
         words.append("Beyond a “…” there are more rows or columns.")
     return " ".join(words)
@@ -144,17 +148,13 @@ def _draw_part(part: Part) -> str:
 
 
 def _draw_cells(part: Part) -> str:
-    numbers = [n for head in part.cells for row in head for n in row]
-    # What prints as 0.0000 is no colour, even if all the tensor is.
-    top = max((abs(n) for n in numbers if math.isfinite(n)), default=0.0)
-    top = max(top, 1e-4)
     cells, hatches = [], []
     for head, rows in enumerate(part.cells):
         left = part.x + head * (part.columns * CELL + BETWEEN_HEADS)
         for i, row in enumerate(rows):
             for j, number in enumerate(row):
                 x, y = left + j * CELL, part.y + i * CELL
-                shade = number / top if math.isfinite(number) else 0.0
+                shade = number / part.largest if math.isfinite(number) else 0.0
                 cells.append(
                     f'<rect x="{x + 1}" y="{y + 1}" width="14" height="14" '
                     f'style="--v:{shade:z.2f}"/>'

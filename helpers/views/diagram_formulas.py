@@ -68,6 +68,7 @@ class Formula:
     said: str
     sources: tuple[tuple[str, str], ...]
     product: str  # "@" or "@ᵀ" where a cell is nothing but a sum of products
+    shaded_as: str  # a tensor of which this one is a part, or a part divided, or ""
 
 
 def read_formula(
@@ -116,7 +117,13 @@ def read_formula(
         words.format(*names, divisor=divisor),
         tuple(zip(names, hows, strict=True)),
         _named(start, operands) if start == "@" and not steps else "",
+        names[0] if _keeps_numbers(start, [kind for kind, _ in steps]) else "",
     )
+
+
+def _keeps_numbers(start: str, kinds: Sequence[str]) -> bool:
+    """Nothing is done but to leave numbers out and to divide."""
+    return start in ("", "mask") and {*kinds} <= {"÷", "mask", "dropout"}
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ class Part:
     formula: Formula | None
     said: str
     new: bool
+    largest: float  # a cell of this size, or beyond, has the strongest colour
     names: list[str] = field(default_factory=list)  # of the rows, beside the main line
     row: int = 0
     column: int = 0

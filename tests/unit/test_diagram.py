@@ -107,7 +107,7 @@ def test_what_is_new_is_framed_and_all_else_steps_back():
     kinds = re.findall(r'<g class="part( \w+)?" data-part="(\d)"', view.picture)
     assert kinds == [(" old", "0"), (" old", "1"), (" new", "2")]
     assert [row[-1] for row in view.tables[0].cells] == ["no", "no", "yes"]
-    assert "frame" in view.picture.partition("</svg>")[2]
+    assert "Frames" in view.picture.partition("</svg>")[2]
     assert not re.search(r'class="\w+ (old|new)"', attention().picture)
 
 
@@ -197,6 +197,28 @@ def test_shades_are_relative_to_the_largest_number():
         "0.00",
         "-1.00",
     ]
+
+
+def test_a_number_has_one_shade_before_and_after_a_division_a_mask_and_dropout():
+    scores = torch.tensor([[4.0, 1.0], [2.0, -1.0]])
+    hidden = torch.tensor([[False, True], [False, False]])
+    masked = (scores / 2).masked_fill(hidden, -math.inf)
+    weights = masked.softmax(dim=-1)
+    dropped = torch.where(weights > 0.9, 2 * weights, 0)
+    parts = {
+        "scores": (scores, "T, S"),
+        "scaled": (scores / 2, "T, S", "scores / 2"),
+        "masked": (masked, "T, S", "mask(scaled)"),
+        "weights": (weights, "T, S", "softmax(masked)"),
+        "dropped": (dropped, "T, S", "dropout(weights)"),
+    }
+    found = re.findall(r"--v:(-?\d\.\d\d)", diagram(parts).picture)
+    expected = ["1.00", "0.25", "0.50", "-0.25", "0.50", "0.12", "0.25", "-0.12"]
+    expected += ["0.50", "0.00", "0.25", "-0.12"]
+    half = weights.flatten() / 2
+    expected += [f"{n:.2f}" for n in half]
+    assert found[:16] == expected
+    assert found[16] == "1.00"
 
 
 def test_a_stored_diagram_is_rebuilt_with_its_picture():
