@@ -19,7 +19,6 @@ from helpers.views.sampler import sampler
 from helpers.views.soft_lookup import soft_lookup
 from helpers.views.temperature_and_width import temperature_and_width
 from helpers.views.tile_walk import tile_walk
-from helpers.views.training_scrubber import training_scrubber
 from helpers.views.unfinished_story import unfinished_story
 from helpers.views.view import Table, View
 
@@ -47,6 +46,5 @@ __all__ = [
     "soft_lookup",
     "temperature_and_width",
     "tile_walk",
-    "training_scrubber",
     "unfinished_story",
 ]

@@ -101,14 +101,6 @@ def sampler():
     return views.sampler(torch.randn(9, generator=generator), tokens(9))
 
 
-def training_scrubber():
-    generator = torch.Generator().manual_seed(0)
-    scores = 3 * torch.randn(4, 7, 7, generator=generator)
-    maps = scores.masked_fill(~torch.ones(7, 7).tril().bool(), -9e9).softmax(dim=-1)
-    losses = [2 / (step + 1) for step in range(20)]
-    return views.training_scrubber([0, 5, 10, 20], losses, maps, tokens(7))
-
-
 def head_splitter():
     generator = torch.Generator().manual_seed(0)
     parts = torch.randn(3, 1, 7, 6, generator=generator).unbind()
@@ -224,7 +216,6 @@ SAMPLES = {
     "temperature_and_width": temperature_and_width,
     "attention_view": attention_view,
     "sampler": sampler,
-    "training_scrubber": training_scrubber,
     "diagram": diagram,
     "explore": explore,
     "quiz": quiz,
