@@ -50,17 +50,11 @@ def test_one_vector_never_makes_all_words_look_away_and_two_matrices_may():
 BY_HAND = ("food-sentence", "query-and-key-matrices", "food-weights")
 
 
-def test_the_formula_of_chapter_2_makes_the_weights_made_by_hand_less_sharp():
+def test_the_weights_made_by_hand_in_chapter_2_are_those_of_the_formula():
     chapter, _ = run("02_queries_keys_values.ipynb", *BY_HAND)
-    query, keys = chapter["queries"][[chapter["it"]]], chapter["keys"]
-    by_hand = chapter["weights"][[chapter["it"]]]
-    root = keys.shape[-1] ** 0.5
-    found, longer = (
-        attention.scaled_dot_product_attention(one, keys, keys)[1]
-        for one in (query, root * query)
-    )
-    assert found.max() < by_hand.max() - 0.05
-    torch.testing.assert_close(longer, by_hand)
+    queries, keys = chapter["queries"], chapter["keys"]
+    expected = attention.scaled_dot_product_attention(queries, keys, keys)[1]
+    torch.testing.assert_close(chapter["weights"], expected)
 
 
 @pytest.mark.parametrize(("rate", "steps"), [(1 / 3, 900), (1.0, 300), (3.0, 300)])
@@ -91,7 +85,7 @@ def test_the_layer_of_chapter_2_learns_where_to_look_and_its_control_does_not(
         )
     assert learned < 0.1 * frozen
     assert chapter["losses"]["W_value alone"][-1] > 0.5
-    assert chapter["hook_weights"][chapter["it"]].argmax() == chapter["food"]
+    assert chapter["opening_weights"][chapter["it"]].argmax() == chapter["food"]
     received, meaning = chapter["both"]
     assert torch.cosine_similarity(received, meaning, dim=0) > 0.9
     it_asks, she_asks = chapter["by_kind"][2:4]
