@@ -10,7 +10,7 @@ const PICTURE = { width: 320, height: 150, foot: 34, reach: 25 }; // scores from
 export function render({ state, el }) {
   const { widths } = state;
   const queries = state.scores[0].map((_, i) => i + 1);
-  const chosen = { width: widths[0], divided: false, temperature: 1, query: 1 };
+  const chosen = { width: state.width, divided: false, temperature: 1, query: 1 };
   const numbers = h("div");
   const weightsOfRow = h("div");
   const note = h("p", { class: "note" });
@@ -21,11 +21,13 @@ export function render({ state, el }) {
     const divisor = (chosen.divided ? Math.sqrt(chosen.width) : 1) * chosen.temperature;
     const scores = state.scores[place][chosen.query - 1].map((score) => score / divisor);
     const weights = softmax(scores);
+    const root = Math.sqrt(chosen.width);
+    const divided = softmax(state.scores[place][chosen.query - 1].map((score) => score / root));
     // The bins count in standard deviations of theory.
     const unit = Math.sqrt(chosen.width) / divisor;
     numbers.replaceChildren(
       histogram(state, state.shares[place], unit, scores),
-      measures(state.spreads[place] / divisor, weights),
+      measures(state.spreads[place] / divisor, weights, divided, chosen.query),
     );
     weightsOfRow.replaceChildren(rowTable(`The weights of query ${chosen.query}`, scores, weights));
     const outside = scores.filter((score) => Math.abs(score) > PICTURE.reach).length;
@@ -137,7 +139,7 @@ function histogram(state, shares, unit, scores) {
 }
 
 /** The numbers of the picture and of the row. */
-function measures(spread, weights) {
+function measures(spread, weights, divided, query) {
   const line = (label, name, text) => [
     h("th", { scope: "row", class: "sentence" }, label),
     h("td", { "data-value": name }, text),
@@ -145,7 +147,12 @@ function measures(spread, weights) {
   const most = fixed(Math.log(weights.length));
   return table(null, null, [
     line("standard deviation of all scores", "spread", fixed(spread)),
-    line(`entropy of the weights (at most ${most} nats)`, "entropy", fixed(nats(weights), 4)),
+    line(
+      `entropy of query ${query}'s weights (at most ${most} nats)`,
+      "entropy",
+      fixed(nats(weights), 4),
+    ),
+    line("to compare: divided by √D, temperature 1", "compared", fixed(nats(divided), 4)),
   ]);
 }
 

@@ -15,24 +15,26 @@ MOST_KEYS = 16
 MOST_QUERIES = 8
 
 
-def temperature_and_width(queries: Tensor, keys: Tensor) -> View:
+def temperature_and_width(queries: Tensor, keys: Tensor, *, width: int = 2) -> View:
     """Widen queries and keys, divide their scores by √D or not, and by a temperature.
 
     The view shows how all scores are spread, the weights of one of the first 8 queries,
-    and their entropy. A width of D takes the first D entries of each vector, so that
-    from one width to the next each score goes on from where it was.
+    and their entropy, beside the entropy with the division by √D and nothing else. A
+    width of D takes the first D entries of each vector, so that from one width to the
+    next each score goes on from where it was.
 
     Args:
         queries: (..., T, D), what the scores of the histogram come from.
         keys: (..., S, D), at most 16 keys for a query; the widths are 2, 4, 8, ... up
             to D.
+        width: the one that the view opens at.
 
     Returns:
         view: a View.
 
     Raises:
-        ValueError: queries and keys that don't fit together, a D below 2, or S outside
-            2 to 16.
+        ValueError: queries and keys that don't fit together, a D below 2, S outside 2
+            to 16, or a width that isn't one of the view's.
 
     Source: Vaswani et al. 2017, section 3.2.1 and footnote 4. Chapter 3.
     """
@@ -44,12 +46,15 @@ def temperature_and_width(queries: Tensor, keys: Tensor) -> View:
             f"at least 2, got {shape}"
         )
     widths = [2**power for power in range(1, shape[-1].bit_length())]
+    if width not in widths:
+        raise ValueError(f"width must be one of {widths}, got {width!r}")
     with torch.no_grad():
         scores = [queries[..., :D] @ keys[..., :D].mT for D in widths]
     rows = [score.flatten(0, -2)[:MOST_QUERIES] for score in scores]
     spreads = [float(score.std()) for score in scores]
     state = {
         "widths": widths,
+        "width": width,
         "count": scores[0].numel(),
         "reach": REACH,
         "spreads": spreads,

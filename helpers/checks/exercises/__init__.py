@@ -51,6 +51,7 @@ NAMES = (
     "orthogonalise",
     "lead",
     "derivative",
+    "divisor",
     "softmax_backward",
     "attention_backward",
     "layer_norm_backward",
