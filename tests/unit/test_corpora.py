@@ -78,8 +78,8 @@ def test_a_checks_sources_are_its_own_and_all_that_it_imports():
     names = {path.name for path in corpora.sources_of_check("causal_weights")}
     assert {"causal_weights.py", "exercise.py", "verdict.py", "comparing.py"} <= names
     assert "softmax.py" not in names
-    audit = {path.name for path in corpora.sources_of_check("heads_from_multi_head")}
-    assert {"wording.py", "heads_and_layers.py"} <= audit
+    audit = {path.name for path in corpora.sources_of_check("v1_from_v2")}
+    assert {"wording.py", "readers_layer.py"} <= audit
     hands = {path.parent.name for path in corpora.sources_of_check("causal_weights")}
     assert {"a", "w"} <= hands
 

@@ -23,7 +23,6 @@ NAMES = (
     "split_heads",
     "merge_heads",
     "two_heads",
-    "heads_from_multi_head",
     "cross_attention",
     "padded_cross_attention",
     "get_batch",
