@@ -1,4 +1,4 @@
-"""What chapter 9 and the page on the KV cache say of parts of a block, by seeds."""
+"""What chapters 8 and 9 and the page on the KV cache say of a block's parts."""
 
 import itertools
 
@@ -8,6 +8,8 @@ from helpers.recorded.spread import mean_and_interval
 from helpers.recorded.sweeps import at_best_rate
 from helpers.text.little_world import whole_world
 from helpers.text.probes import AGREEMENT, KINDS
+from tests.book.test_notebooks import CHAPTERS
+from tools import notebooks
 
 RECORD = results.record("block_ablations")
 ADDED = list(block_ablations.ADDED)
@@ -48,6 +50,15 @@ def test_the_record_lacks_nothing():
 
 def test_no_loss_is_below_the_floor_of_its_stories():
     assert min(run["test"] for run in RECORD["runs"] if "test" in run) > FLOOR
+
+
+def test_chapter_8_prints_what_one_layer_reached():
+    page = notebooks.read(CHAPTERS / "08_how_good_is_it.ipynb")
+    (cell,) = (cell for cell in page.cells if cell.id == "one-layer-longer")
+    for steps in (2400, 7400):
+        losses = [f"{run['test']:.3f}" for run in of_seeds(BARE, steps)]
+        line = f'"one layer, {steps:,} steps": [{", ".join(losses)}],'
+        assert line in cell.source
 
 
 def test_a_foreign_rate_makes_the_path_look_ten_times_as_good():

@@ -1,4 +1,4 @@
-"""Exercise of chapter 8: top-k, with a temperature."""
+"""Exercise of the page "Drawing the next character": top-k, with a temperature."""
 
 import torch
 

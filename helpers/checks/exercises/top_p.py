@@ -1,4 +1,4 @@
-"""Exercise of chapter 8: top-p, also called nucleus sampling."""
+"""Exercise of the page "Drawing the next character": top-p, or nucleus sampling."""
 
 import torch
 
