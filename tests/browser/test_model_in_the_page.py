@@ -248,6 +248,31 @@ def test_every_control_moves_what_pytorch_says_it_moves(show_views):
     assert shown.moved == shown.controls()
 
 
+def test_where_it_only_writes_neither_heads_nor_how_it_draws_are_shown(show_views):
+    config, weights, alphabet = story_model.page_parts()
+    expected = torch.full((len(alphabet),), 1 / len(alphabet))
+    shown = show_views(
+        views.model_in_the_page(
+            config,
+            weights,
+            alphabet,
+            prompts=PROMPTS,
+            expected=expected,
+            only_writing=True,
+        )
+    )
+    shown.type("prompt", "Ann has a ")
+    compare_next(shown, "Ann has a ")
+    shown.press("one", "Enter")
+    assert shown.value("story").startswith("↵Ann has a ")
+    assert len(shown.value("story")) == 12
+    shown.press("story", "Enter")
+    assert shown.value("story").endswith("↵")
+    shown.choose("prompts", "a colour")
+    assert shown.value("story") == "↵" + PROMPTS["a colour"]
+    assert shown.moved == shown.controls() == {"prompts", "prompt", "one", "story"}
+
+
 # What the model's view calls the first character that it doesn't know.
 FIRST_UNKNOWN = {
     "<script>alert(1)</script>": "<",
