@@ -22,7 +22,7 @@ WRITES = {
     "text-to-ids": None,
     "model-class": "model = build",
     "get-batch": "inputs, targets = get",
-    "training-loop": "one_story = ",
+    "training-loop": None,
     "write": None,
     "unshifted": "copier = ",
     "a-low-loss": "friend = ",
