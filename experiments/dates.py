@@ -183,6 +183,58 @@ def near_parts(written: Sequence[dates.Written], S: int, reach: int) -> Tensor:
     return F.max_pool1d(on.float(), 2 * reach + 1, 1, padding=reach).bool()
 
 
+def same_shape(pairs: Pairs, days: Sequence[datetime.date]) -> Pairs:
+    """For each date and form, a different date with its parts at the same letters."""
+    rng, others = random.Random(5), []
+    for day, form in pairs:
+        parts, other = dates.write(day, form).parts, day
+        while other == day or dates.write(other, form).parts != parts:
+            other = rng.choice(days)
+        others.append((other, form))
+    return others
+
+
+@torch.no_grad()
+def change_the_text(
+    model: DateReader, batch: Batch, others: Batch, weights: Tensor
+) -> dict[str, list[float]]:
+    """Keep each map, and exchange letters of the text for those of another date.
+
+    Args:
+        model: a DateReader.
+        batch: B dates.
+        others: B others, from ``same_shape``.
+        weights: (B, 1, 10, S), the maps of the batch.
+
+    Returns:
+        shares: "stays", for each character of the answer: how often it stays as it was
+            when all letters out of reach of the row it looks at most are those of the
+            other date; "follows": how often it is the other date's when only those in
+            reach are. Both of the dates in whose answers the character differs.
+    """
+
+    def write_by_map(ids: Tensor) -> Tensor:
+        memory = model.encode(ids, batch.mask)
+        return model.to_logits(model.look(weights, memory)).argmax(dim=-1)
+
+    before, S = write_by_map(batch.ids), weights.shape[-1]
+    shares: dict[str, list[float]] = {"stays": [], "follows": []}
+    for t in range(LENGTH):
+        most = F.one_hot(weights[:, 0, t].argmax(dim=-1), S).float().unsqueeze(1)
+        near = F.max_pool1d(most, WINDOW, 1, padding=WINDOW // 2).squeeze(1).bool()
+        kept = write_by_map(torch.where(near, batch.ids, others.ids))[:, t]
+        put = write_by_map(torch.where(near, others.ids, batch.ids))[:, t]
+        differ = batch.targets[:, t] != others.targets[:, t]
+        if not differ.any():  # a dash
+            differ = torch.ones_like(differ)
+        for name, same in {
+            "stays": kept == before[:, t],
+            "follows": put == others.targets[:, t],
+        }.items():
+            shares[name].append(running.rounded(same[differ].float().mean().item()))
+    return shares
+
+
 def train_one(settings: many.Settings) -> many.Run:
     """Train one model and measure it on held-out dates.
 
@@ -196,7 +248,8 @@ def train_one(settings: many.Settings) -> many.Run:
             exchanged when the weights' rows are ("swapped"), and of right ones by the
             weights of another date ("others_map"). And of each character's weight, what
             lies "on" the part that it states, within "reach", and there by the weights
-            of another date ("control").
+            of another date ("control"). Of the page's model and of the one with
+            self-attention, at the page's rate, also what ``change_the_text`` returns.
     """
     held_out, days = split_dates()
     torch.manual_seed(settings["seed"])
@@ -214,34 +267,46 @@ def train_one(settings: many.Settings) -> many.Run:
             model.to_logits(model.look(some, memory)).argmax(dim=-1)
             for some in (weights[:, :, swapped], weights.roll(1, dims=0))
         )
+    measured = {}
+    if settings["side"] in (LOCAL, MIXED) and settings["rate"] == RATE:
+        rng = random.Random(999)
+        pairs = [
+            (rng.choice(held_out), rng.choice(dates.FORMS)) for _ in range(HELD_OUT)
+        ]
+        others_batch = make_batch(same_shape(pairs, held_out))
+        measured = change_the_text(model, batch, others_batch, weights)
     new = [make_batch([(date, form) for date in held_out[:500]]) for form in NEW_FORMS]
     looks = {
         "on": (weights, 0),
         "reach": (weights, WINDOW // 2),
         "control": (weights.roll(1, dims=0), WINDOW // 2),
     }
-    return {
-        "loss": running.rounded(F.cross_entropy(logits.mT, targets).item()),
-        "exact": running.rounded(share_exact(answers, targets)),
-        "unmasked": running.rounded(share_exact(unmasked, targets)),
-        "swapped": running.rounded(share_exact(exchanged, targets[:, swapped])),
-        "others_map": running.rounded(share_exact(others, targets)),
-        "new": [
-            running.rounded(share_exact(write(model, *one[:2])[0], one.targets))
-            for one in new
-        ],
-    } | {
-        name: [
-            running.rounded(number)
-            for number in (
-                (some.squeeze(1) * near_parts(written, S, reach))
-                .sum(dim=-1)
-                .mean(dim=0)
-                .tolist()
-            )
-        ]
-        for name, (some, reach) in looks.items()
-    }
+    return (
+        {
+            "loss": running.rounded(F.cross_entropy(logits.mT, targets).item()),
+            "exact": running.rounded(share_exact(answers, targets)),
+            "unmasked": running.rounded(share_exact(unmasked, targets)),
+            "swapped": running.rounded(share_exact(exchanged, targets[:, swapped])),
+            "others_map": running.rounded(share_exact(others, targets)),
+            "new": [
+                running.rounded(share_exact(write(model, *one[:2])[0], one.targets))
+                for one in new
+            ],
+        }
+        | {
+            name: [
+                running.rounded(number)
+                for number in (
+                    (some.squeeze(1) * near_parts(written, S, reach))
+                    .sum(dim=-1)
+                    .mean(dim=0)
+                    .tolist()
+                )
+            ]
+            for name, (some, reach) in looks.items()
+        }
+        | measured
+    )
 
 
 def wanted(record: dict[str, Any]) -> list[many.Settings]:

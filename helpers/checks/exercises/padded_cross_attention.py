@@ -50,7 +50,7 @@ def _padded_batches():
         case("sizes that all differ", 5, 7, 4, 2, [4, 7, 1]),
         case("as many queries as keys", 4, 4, 2, 3, [3, 1], filler=0.5),
         case("filler of 50 thousand", 2, 3, 3, 2, [2, 1, 3], filler=50_000.0),
-        case("filler of a million millions", 2, 3, 3, 2, [2, 1], filler=1e12),
+        case("filler of a trillion", 2, 3, 3, 2, [2, 1], filler=1e12),
         case("scores in the thousands", 2, 4, 2, 2, [3, 2], filler=60.0, size=60.0),
         Case("real scores of minus thousands", far_below),
         Case("real scores of minus ten thousands", further_below),
