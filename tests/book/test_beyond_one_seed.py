@@ -25,7 +25,7 @@ WRITES = {
     "training-loop": None,
     "write": None,
     "unshifted": "copier = ",
-    "a-low-loss": "friend = ",
+    "a-low-loss": "for name, draw",
 }
 MEASURES = {"setup": None, "measure": None, "learn": None, "mistakes": "for seed"}
 SEEDS = (1, 2, 3)
