@@ -5,7 +5,8 @@
 What they say of a page stands in its notebook alone: title, minutes and exercises in
 its cells, all else in its metadata under "book", which JupyterLab shows in its property
 inspector. The order is that of ``_toc.yml``. A table is what lies between
-``<!-- table: NAME -->`` and ``<!-- end -->``.
+``<!-- table: NAME -->`` and ``<!-- end -->``. In a course's plan, which is written by
+hand, the minutes of each row are added up.
 
     clear          what a chapter makes clear, for README and the first page
     holds          what the reader builds, or what a page beside the chapters holds
@@ -38,6 +39,16 @@ DIFFICULTY = re.compile(
     r"^\*(Easy|Medium|Hard), about (\d+) minutes\.\*$", re.MULTILINE
 )
 PLACES = re.compile(r"(<!-- table: (\w+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+PART = (
+    r"(?:(?:exercises of )?chapters? \d+(?: and \d+)?"
+    r"|bug museum|bugs around the layer|the audit)"
+)
+PLAN = re.compile(rf"^(\| [^|]+ \| )({PART}(?:; {PART})*)( \| )\d+ \|$", re.MULTILINE)
+BESIDE = {
+    "bug museum": "bug_museum.ipynb",
+    "bugs around the layer": "bug_museum_behind_the_layer.ipynb",
+    "the audit": "audit.ipynb",
+}
 FILES = ("README.md", "chapters/index.md", "chapters/teaching.md")
 
 
@@ -200,8 +211,21 @@ def _table(heads, rows):
     return "".join([first, "|---" * len(heads) + "|\n", *others])
 
 
+def planned(what, all_pages):
+    """The minutes of a plan's cell, such as "chapter 5; exercises of chapter 5"."""
+    total = 0
+    for part in what.split("; "):
+        numbers = [int(number) for number in re.findall(r"\d+", part)]
+        total += sum(
+            page.minutes[part.startswith("exercises")]
+            for page in all_pages
+            if page.number in numbers or page.file == BESIDE.get(part)
+        )
+    return total
+
+
 def filled(text, all_pages):
-    """A text with every table as the notebooks have it.
+    """A text with every table as the notebooks have it, and every plan added up.
 
     Raises:
         ValueError: a table that there is not; a page that lacks one of its facts.
@@ -219,7 +243,10 @@ def filled(text, all_pages):
                 f"{', '.join(lacking)}"
             ) from error
 
-    return PLACES.sub(fill, text)
+    text = PLACES.sub(fill, text)
+    return PLAN.sub(
+        lambda row: f"{row[1]}{row[2]}{row[3]}{planned(row[2], all_pages)} |", text
+    )
 
 
 def main():

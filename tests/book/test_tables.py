@@ -51,6 +51,14 @@ def test_tables_are_made_of_cells_and_metadata(tmp_path):
     ]
 
 
+def test_a_plan_is_added_up(tmp_path):
+    cats = tables.read(page(tmp_path, **FACTS))
+    first = "# The audit\n\n**Time:** about 10 minutes, and 3 for the exercises."
+    audit = tables.read(page(tmp_path, "audit.ipynb", first, **FACTS))
+    row = "| day 1 | chapters 7 and 8; the audit; exercises of chapter 7 | {} |\n"
+    assert tables.filled(row.format(0), [cats, audit]) == row.format(8 + 10 + 0)
+
+
 def test_what_is_missing_or_unknown_is_named(tmp_path):
     with pytest.raises(ValueError, match="facts that no table shows: "):
         tables.read(page(tmp_path, colour="red"))
