@@ -215,6 +215,22 @@ def test_the_square_root_is_the_quickest_divisor():
     assert words_found(train(loss, 0.001, 2**0.5)).max() < 15
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_larger_rate_makes_up_for_a_large_divisor_and_none_for_a_small_one(seed):
+    names = learner(seed)
+    loss, train = names["squared_distance"], names["train"]
+    rates = (0.000125, 0.001, 0.008)
+    words = {
+        c: [words_found(train(loss, rate, c, steps=1000)) for rate in rates]
+        for c in (1, 8, 64)
+    }
+    assert all(one.min() == 15 for one in words[8])
+    assert words[64][-1].min() == 15
+    assert max(one.double().mean() for one in words[1]) < 14
+    assert words[1][-1].double().mean() < 6
+
+
 # --- chapter 5 ---------------------------------------------------------------------
 
 
@@ -268,7 +284,7 @@ def test_more_training_widens_the_gap_on_the_bad_line_only(lines):
     for line in ("BAD", "CLEAR"):
         runs = [lines["train"](0.0, seed, lines[line], steps=1800) for seed in range(5)]
         new = torch.tensor([losses for _, losses in runs])[..., 1].mean(dim=0)
-        assert new[-1] > new[12] if line == "BAD" else new[-1] < new[12]
+        assert new[-1] > new[11] if line == "BAD" else new[-1] < new[11]
 
 
 @pytest.mark.slow

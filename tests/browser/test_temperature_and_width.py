@@ -33,12 +33,15 @@ class Expected:
         self.scores = self.every_score.flatten(0, 1)[query - 1]
         self.weights = self.scores.softmax(0)
         self.entropy = float(torch.special.entr(self.weights).sum())
+        divided = (self.scores * self.divisor / self.unit).softmax(0)
+        self.compared = float(torch.special.entr(divided).sum())
 
     def compare(self, shown):
         spread = float(self.every_score.std())
         values = shown.values()
         assert values.number("spread") == pytest.approx(spread, abs=0.0055)
         assert values.number("entropy") == pytest.approx(self.entropy, abs=1e-3)
+        assert values.number("compared") == pytest.approx(self.compared, abs=1e-3)
         for j in range(S):
             score, weight = float(self.scores[j]), float(self.weights[j])
             assert values.number(f"score {j}") == pytest.approx(score, abs=0.0055)
@@ -85,6 +88,14 @@ def test_every_control_moves_the_numbers(show_views, vectors):
         chosen[name] = value
         Expected(vectors, **chosen).compare(shown)
     assert shown.moved == shown.controls()
+
+
+def test_it_opens_at_the_width_that_it_is_given(show_views, vectors):
+    shown = show_views(temperature_and_width(*vectors, width=16))
+    chosen = {"width": 16, "divided": False, "temperature": 1, "query": 1}
+    Expected(vectors, **chosen).compare(shown)
+    with pytest.raises(ValueError, match="width must be one of"):
+        temperature_and_width(*vectors, width=12)
 
 
 def test_a_temperature_of_root_d_does_what_the_division_does(show_views, vectors):
