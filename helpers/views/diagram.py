@@ -87,8 +87,7 @@ def diagram(
             formula = read_formula(name, entry.text, tensors, sizes)
         role = roles.get(name) or _role(name, entry.letters)
         part = _part(name, entry, role, formula, name in new)
-        if part.row_letter in POSITIONS:
-            part.names = places.get(part.row_letter, [])[: len(part.cells[0])]
+        part.names = places.get(part.row_letter, [])[: len(part.cells[0])]
         drawn.append(part)
     _share_scales(drawn)
     layout = lay_out(drawn)

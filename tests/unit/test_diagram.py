@@ -199,6 +199,12 @@ def test_shades_are_relative_to_the_largest_number():
     ]
 
 
+def test_rows_are_named_by_their_letter_whatever_it_is():
+    table = {"table": (drawn(3, D), "vocab_size, C")}
+    picture = diagram(table, names={"vocab_size": ["a", "b", "␣"]}).picture
+    assert re.findall(r'text-anchor="end"[^>]*>([^<]+)<', picture) == ["a", "b", "␣"]
+
+
 def test_a_number_has_one_shade_before_and_after_a_division_a_mask_and_dropout():
     scores = torch.tensor([[4.0, 1.0], [2.0, -1.0]])
     hidden = torch.tensor([[False, True], [False, False]])
