@@ -6,7 +6,7 @@ import math
 import pytest
 import torch
 
-from helpers.models import generation
+from helpers.models import generation, language_model
 from helpers.text import corpus
 from helpers.text.little_world import LittleWorld
 from helpers.text.ngram import NGramModel
@@ -52,6 +52,13 @@ def writing():
 def measuring():
     """Those of chapter 8."""
     yield from functions("08_how_good_is_it.ipynb", MEASURES)
+
+
+@pytest.fixture(scope="module")
+def measured(measuring):
+    """Chapter 7's model as chapter 8 trains it, from each seed."""
+    learn, train = measuring["learn"], measuring["world"].train
+    return {seed: learn(train, seed=seed, measured=())[0] for seed in SEEDS}
 
 
 @pytest.fixture(scope="module")
@@ -153,14 +160,14 @@ def test_ten_stories_are_overfitted_by_fewer_and_dearer_mistakes(
 ):
     learn, mistakes = measuring["learn"], measuring["mistakes"]
     ten = measuring["world"].train[10 * seed - 10 : 10 * seed]
-    model, losses = learn(ten, 0.01 * factor, seed)
+    model, losses = learn(ten, 0.01 * factor, seed, 200)
     training, held_out = losses["training"], losses["validation"]
     assert held_out[-1] > training[-1] + 0.7
     if factor <= 1:
         turn = held_out.index(min(held_out))
         assert held_out[-1] > held_out[turn] + 0.05
         assert training[-1] < training[turn] - 0.1
-        earlier, _ = learn(ten, 0.01 * factor, seed, 50 * (turn + 1))
+        earlier, _ = learn(ten, 0.01 * factor, seed, 20 * (turn + 1))
         (before, cost), (after, dearer) = mistakes(earlier), mistakes(model)
         # At a third of the rate it has just begun when the training ends.
         assert after < before - (0.03 if factor == 1 else 0.01)
@@ -169,44 +176,73 @@ def test_ten_stories_are_overfitted_by_fewer_and_dearer_mistakes(
 
 @pytest.mark.parametrize(("seed", "factor"), [(1, 1), (2, 1 / 3), (3, 3)])
 def test_twenty_thousand_stories_are_not(measuring, seed, factor):
-    _, losses = measuring["learn"](measuring["world"].train, 0.01 * factor, seed)
+    learn, train = measuring["learn"], measuring["world"].train
+    _, losses = learn(train, 0.01 * factor, seed, 200)
     training, held_out = losses["training"], losses["validation"]
     pairs = zip(training, held_out, strict=True)
     assert max(abs(one - other) for one, other in pairs) < (
-        0.05 if factor <= 1 else 0.15
+        0.08 if factor <= 1 else 0.15
     )
     assert held_out[-1] < min(held_out) + 0.1
     if factor <= 1:
         assert held_out[-1] < held_out[4] - 0.05  # it still falls
 
 
+def test_yours_is_the_model_of_chapter_7(trained, measuring, monkeypatch):
+    def explicit(*sizes):
+        """As chapter 7's: the fused path rounds differently."""
+        model = language_model.CharLanguageModel(*sizes)
+        model.attention.fused = False
+        return model
+
+    monkeypatch.setitem(measuring, "CharLanguageModel", explicit)
+    stories = measuring["world"].train
+    model, _ = measuring["learn"](stories, measured=())
+    same, other = trained[1][0].state_dict(), model.state_dict()
+    assert same.keys() == other.keys()
+    for name, values in same.items():
+        assert torch.equal(values, other[name]), name
+
+
+def test_the_page_on_drawing_trains_as_chapter_8_does(measuring):
+    cells = notebooks.read(CHAPTERS / "sampling.ipynb").cells
+    source = {cell.id: cell.source for cell in cells}
+    drawing, threads = {}, torch.get_num_threads()
+    exec(source["setup"], drawing)
+    assert source["train-one"].count("range(2000)") == 1
+    exec(source["train-one"].replace("range(2000)", "range(100)"), drawing)
+    torch.set_num_threads(threads)
+    model, _ = measuring["learn"](measuring["world"].train, steps=100, measured=())
+    for name, values in model.state_dict().items():
+        assert torch.equal(values, drawing["model"].state_dict()[name]), name
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_text_looks_better_where_the_improbable_is_cut_off(
-    writing, measuring, known, seed
+    writing, measured, known, seed
 ):
-    model, _ = measuring["learn"](measuring["world"].train, seed=seed)
+    tokenizer = writing["tokenizer"]
+    beginnings = torch.tensor([tokenizer.encode("\n")] * 150)
 
     def share(**way):
-        text = generation.generate_text(
-            model,
-            writing["tokenizer"],
-            "\n",
-            4000,
-            generator=torch.Generator().manual_seed(seed),
-            trained_on="windows",
-            **way,
+        chance = torch.Generator().manual_seed(seed)
+        rows = generation.generate(
+            measured[seed], beginnings, 100, generator=chance, **way
         )
-        return share_known(text, known)
+        # The last word of each may be cut off.
+        texts = [tokenizer.decode(row).rpartition(" ")[0] for row in rows]
+        return share_known(" ".join(texts), known)
 
     plain = share()
-    assert share(temperature=2.0) < plain - 0.1
+    assert plain == pytest.approx(0.96, abs=0.02)
+    assert share(temperature=2.0) == pytest.approx(0.6, abs=0.1)
     for way in ({"temperature": 0.5}, {"top_k": 2}, {"top_p": 0.8}):
-        assert share(**way) > plain + 0.03, way
+        assert share(**way) > max(0.98, plain + 0.01), way
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_no_way_of_drawing_lowers_the_loss(measuring, seed):
-    model, _ = measuring["learn"](measuring["world"].train, seed=seed)
+def test_no_way_of_drawing_lowers_the_loss(measuring, measured, seed):
+    model = measured[seed]
     inputs, targets = measuring["windows_of"](measuring["test"])
     with torch.no_grad():
         logits = model(inputs)[:, -1]
@@ -216,19 +252,23 @@ def test_no_way_of_drawing_lowers_the_loss(measuring, seed):
         return torch.nn.functional.nll_loss(probabilities.log(), targets).item()
 
     for temperature in (0.5, 2.0):
-        assert loss(temperature=temperature) > loss() + 0.1
+        assert loss(temperature=temperature) > loss() + 0.03
     for way in ({"top_k": 2}, {"top_p": 0.8}):
         assert loss(**way) == math.inf
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_counting_needs_no_more_text_than_the_model_read(measuring, seed):
+def test_counting_needs_an_eighth_of_the_text_that_the_model_read(
+    measuring, measured, seed
+):
     world, test = measuring["world"], measuring["test"]
-    assert 500 * 16 * 16 <= sum(map(len, world.train[:1_600])) < 1.05 * 500 * 16 * 16
+    read = 2000 * 32 * 16
+    assert 7.5 < read / sum(map(len, world.train[:1_600])) < 8.5
     options = {"alphabet": world.alphabet, "start": "\n"}
     little = NGramModel(world.train[:1_600], 8, **options).nats_per_character(test)
-    model, _ = measuring["learn"](world.train, seed=seed)
-    assert little < measuring["measure"](model, test) - 0.5
+    own = measuring["measure"](measured[seed], test)
+    assert own == pytest.approx(0.49, abs=0.02)
+    assert little < own - 0.03
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
