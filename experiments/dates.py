@@ -35,6 +35,7 @@ SIDES = (
 )
 LOCAL, PLACE, EQUAL, EQUAL_MLP, MIXED = SIDES
 HELD_OUT = 2_000
+MOST_DRAWS = 100_000  # the rarest shape of the record needed 1,815
 ANSWERS = "yyyy mm dd"  # which part of a date each character of the answer states
 SWAPPED = (0, 1, 2, 3, 4, 8, 9, 7, 5, 6)  # month for day, day for month
 NEW_FORMS = (
@@ -184,12 +185,26 @@ def near_parts(written: Sequence[dates.Written], S: int, reach: int) -> Tensor:
 
 
 def same_shape(pairs: Pairs, days: Sequence[datetime.date]) -> Pairs:
-    """For each date and form, a different date with its parts at the same letters."""
+    """For each date and form, a different date with its parts at the same letters.
+
+    Raises:
+        ValueError: days among which no such date is found in ``MOST_DRAWS``.
+    """
     rng, others = random.Random(5), []
     for day, form in pairs:
-        parts, other = dates.write(day, form).parts, day
-        while other == day or dates.write(other, form).parts != parts:
-            other = rng.choice(days)
+        parts = dates.write(day, form).parts
+        drawn = (rng.choice(days) for _ in range(MOST_DRAWS))
+        fitting = (
+            other
+            for other in drawn
+            if other != day and dates.write(other, form).parts == parts
+        )
+        other = next(fitting, None)
+        if other is None:
+            raise ValueError(
+                f"days must hold another date that is written like {day} in {form!r}, "
+                f"but none was found among {len(days)}"
+            )
         others.append((other, form))
     return others
 

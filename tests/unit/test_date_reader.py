@@ -112,7 +112,7 @@ def test_no_held_out_date_is_learned_from():
 
 def test_a_run_gives_again_what_it_gave(monkeypatch):
     monkeypatch.setattr(experiment, "STEPS", 4)
-    monkeypatch.setattr(experiment, "HELD_OUT", 20)
+    monkeypatch.setattr(experiment, "HELD_OUT", 1_000)
     settings = {"side": LOCAL, "rate": 0.01, "seed": 3}
     run = experiment.train_one(settings)
     assert run == experiment.train_one(settings)
@@ -120,6 +120,12 @@ def test_a_run_gives_again_what_it_gave(monkeypatch):
     assert [len(run[name]) for name in ("on", "reach", "control")] == [10, 10, 10]
     assert len(run["new"]) == len(experiment.NEW_FORMS)
     assert all(a <= b for a, b in zip(run["on"], run["reach"], strict=True))
+
+
+def test_where_no_date_is_written_alike_an_error_says_so(monkeypatch):
+    monkeypatch.setattr(experiment, "MOST_DRAWS", 50)
+    with pytest.raises(ValueError, match=r"days must hold .* among 1$"):
+        experiment.same_shape([(DAY, dates.FORMS[0])], [DAY])
 
 
 def test_each_character_is_written_behind_the_models_own():
