@@ -212,15 +212,19 @@ def _table(heads, rows):
 
 
 def planned(what, all_pages):
-    """The minutes of a plan's cell, such as "chapter 5; exercises of chapter 5"."""
+    """The minutes of a plan's cell, such as "chapter 5; exercises of chapter 5".
+
+    Raises:
+        ValueError: a page that there is not.
+    """
     total = 0
     for part in what.split("; "):
         numbers = [int(number) for number in re.findall(r"\d+", part)]
-        total += sum(
-            page.minutes[part.startswith("exercises")]
-            for page in all_pages
-            if page.number in numbers or page.file == BESIDE.get(part)
-        )
+        for wanted in numbers or [BESIDE[part]]:
+            found = [page for page in all_pages if wanted in (page.number, page.file)]
+            if not found:
+                raise ValueError(f"a plan names {part!r}, but there is no {wanted}")
+            total += found[0].minutes[part.startswith("exercises")]
     return total
 
 

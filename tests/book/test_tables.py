@@ -53,10 +53,15 @@ def test_tables_are_made_of_cells_and_metadata(tmp_path):
 
 def test_a_plan_is_added_up(tmp_path):
     cats = tables.read(page(tmp_path, **FACTS))
-    first = "# The audit\n\n**Time:** about 10 minutes, and 3 for the exercises."
-    audit = tables.read(page(tmp_path, "audit.ipynb", first, **FACTS))
-    row = "| day 1 | chapters 7 and 8; the audit; exercises of chapter 7 | {} |\n"
-    assert tables.filled(row.format(0), [cats, audit]) == row.format(8 + 10 + 0)
+    dogs = "# 8. Dogs\n\n**Time:** about 9 minutes, and 5 for the exercises."
+    dogs = tables.read(page(tmp_path, "08_dogs.ipynb", dogs, **FACTS))
+    audit = "# The audit\n\n**Time:** about 10 minutes, and 3 for the exercises."
+    audit = tables.read(page(tmp_path, "audit.ipynb", audit, **FACTS))
+    row = "| day 1 | chapters 7 and 8; the audit; exercises of chapter 8 | {} |\n"
+    filled = tables.filled(row.format(0), [cats, dogs, audit])
+    assert filled == row.format(8 + 9 + 10 + 5)
+    with pytest.raises(ValueError, match="'chapters 7 and 8', but there is no 8"):
+        tables.filled(row.format(0), [cats, audit])
 
 
 def test_what_is_missing_or_unknown_is_named(tmp_path):
