@@ -63,7 +63,7 @@ def pronoun_sentences(
 
     def draw(kind: str) -> str:
         choices = words[kind]
-        return choices[torch.randint(len(choices), (), generator=generator).item()]
+        return choices[int(torch.randint(len(choices), (), generator=generator))]
 
     sentences = []
     for i in range(number):

@@ -106,7 +106,7 @@ def test_a_new_chapter_with_exercises_passes_every_test_as_a_chapter(copy):
     chapter = f"chapters/{NAME}.ipynb"
     done = run("-m", "pytest", *tests, chapter, *options, cwd=copy)
     assert done.returncode == 0, done.stdout
-    for name in ("anatomy", "answers_folded", "of_five_cells", "two_quizzes"):
+    for name in ("anatomy", "answers_folded", "of_five_parts", "two_quizzes"):
         assert re.search(rf"::test_\w*{name}\w*\[{NAME}\] PASSED", done.stdout), name
     done = run("-m", "ruff", "check", ".", cwd=copy)
     assert done.returncode == 0, done.stdout
