@@ -22,7 +22,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 SITE = ROOT / "_build" / "html"
 FOLDER = ROOT / ".github"
 THEMES = ("light", "dark")
-SIZE = {"width": 780, "height": 404}
+SIZE = {"width": 780, "height": 424}
 SHARPNESS = 1.25  # pixels of the film for one of the page
 QUALITY = 65
 TITLE = 36  # of a view: its height, which is left out
@@ -60,7 +60,7 @@ def story_scene(page, site):
 
 def query_scene(page, site):
     """Lead the query around its keys by the mouse; the seconds of each frame."""
-    page.goto((site / "chapters" / "01_dot_product_attention.html").as_uri())
+    page.goto((site / "chapters" / "why_the_exponential.html").as_uri())
     view = view_of(page, "query_explorer")
     view.evaluate(STAGE, TITLE)
     box = view.locator("svg").first.bounding_box()
