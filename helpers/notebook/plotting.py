@@ -132,6 +132,8 @@ def weight_graph(
 ) -> Picture:
     """Draw weights as lines from each query to each key: the thicker, the larger.
 
+    Fewer queries than keys stand in the middle of their side.
+
     Args:
         weights: (T, S), each row summing to 1.
         queries: T labels, on the left.
@@ -161,43 +163,44 @@ def weight_graph(
     picture = Picture(
         f"{title}. Weight graph; the largest weight of each {query_axis}: "
         + "; ".join(peaks),
-        (4.6, 0.8 + 0.42 * max(T, S)),
+        (3.7, 0.8 + 0.42 * max(T, S)),
     )
     with matplotlib.style.context(["default", STYLE]):
         axes = picture.subplots()
+        first = max(0, S - T) / 2  # the place of the first query
         for i, row in enumerate(weights.tolist()):
             for j, weight in enumerate(row):
                 if weight >= least:
                     axes.plot(
                         [0, 1],
-                        [i, j],
+                        [first + i, j],
                         color=COLOURS["weights"],
                         linewidth=0.4 + 7 * weight,
-                        alpha=0.25 + 0.75 * weight,
+                        alpha=0.5 + 0.5 * weight,
                         solid_capstyle="butt",
                     )
-        for side, labels, role, align in (
-            (0, queries, "queries", "right"),
-            (1, keys, "keys", "left"),
+        for side, labels, role, align, top in (
+            (0, queries, "queries", "right", first),
+            (1, keys, "keys", "left", 0),
         ):
             for place, label in enumerate(labels):
-                axes.plot(side, place, "o", color=COLOURS[role], markersize=6)
+                axes.plot(side, top + place, "o", color=COLOURS[role], markersize=6)
                 axes.text(
-                    side + (-0.04 if side == 0 else 0.04),
-                    place,
+                    side + (-0.06 if side == 0 else 0.06),
+                    top + place,
                     label,
                     ha=align,
                     va="center",
                 )
         axes.set_xlim(-0.45, 1.45)
-        axes.set_ylim(max(T, S) - 0.5, -0.9)
+        axes.set_ylim(max(T, S) - 0.5, -1.1)
         if numbers_of is not None:
             axes.set_xlim(-0.45, 1.75)
             axes.text(1.4, -0.75, f"{queries[numbers_of]} gives", style="italic")
             for place, weight in enumerate(weights[numbers_of].tolist()):
                 axes.text(1.4, place, f"{weight:.2f}", va="center")
-        axes.text(-0.04, -0.75, query_axis, ha="right", style="italic")
-        axes.text(1.04, -0.75, key_axis, ha="left", style="italic")
+        axes.text(-0.06, -0.75, query_axis, ha="right", style="italic")
+        axes.text(1.06, -0.75, key_axis, ha="left", style="italic")
         axes.set_title(title)
         axes.axis("off")
     return picture
@@ -240,14 +243,16 @@ def bars(
     _require_role(role)
     alt = _matrix_alt(values.unsqueeze(1), titles, [axis], labels, decimals)
     down, across = (len(values), 1) if stacked else (1, len(values))
-    width = 0.9 + 0.55 * len(labels)
+    width = 0.9 + (0.45 if stacked else 0.55) * len(labels)
     picture = Picture(alt, (width * across, 1.7 * down if stacked else 2.6))
     with matplotlib.style.context(["default", STYLE]):
         grid = picture.subplots(down, across, squeeze=False, sharey=not stacked)
         panels = list(grid.flat)
         for axes, row, name in zip(panels, values.tolist(), titles, strict=True):
             drawn = axes.bar(range(len(row)), row, color=COLOURS[role])
-            axes.bar_label(drawn, [f"{v:z.{decimals}f}" for v in row], fontsize=8)
+            numbers = [f"{v:z.{decimals}f}" for v in row]
+            size, padding = (10, 1) if stacked else (8, 0)
+            axes.bar_label(drawn, numbers, fontsize=size, padding=padding)
             axes.margins(y=0.15)
             ticks = [x.replace(" ", "\n") if len(x) > 6 else x for x in labels]
             axes.set_xticks(range(len(row)), ticks)

@@ -247,11 +247,11 @@ def test_a_weight_graph_leads_from_queries_on_the_left_to_keys_on_the_right():
     lines = lines_between(axes)
     assert [tuple(line.get_xdata()) for line in lines] == [(0, 1)] * 4
     ends = [tuple(line.get_ydata()) for line in lines]
-    assert ends == [(0, 0), (1, 0), (1, 1), (1, 2)]
+    assert ends == [(0.5, 0), (1.5, 0), (1.5, 1), (1.5, 2)]  # in the middle of three
     assert lines[0].get_alpha() > lines[1].get_alpha()
     dots = [line for line in axes.lines if len(line.get_xdata()) == 1]
     colours = {(*dot.get_xdata(), *dot.get_ydata()): dot.get_color() for dot in dots}
-    left = {(0, place): COLOURS["queries"] for place in range(2)}
+    left = {(0, place): COLOURS["queries"] for place in (0.5, 1.5)}
     right = {(1, place): COLOURS["keys"] for place in range(3)}
     assert colours == left | right
     places = {text.get_text(): text.get_position()[0] for text in axes.texts}
