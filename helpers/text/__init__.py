@@ -5,6 +5,6 @@
 baseline, ``repeats`` are texts that can only be copied. ``grammar`` and
 ``little_world`` tell stories with an exact floor; ``probes`` asks what a model knows of
 them; ``decisions`` and ``excess`` say what it loses where. ``pronouns`` are small
-sentences whose "it" and "she" one layer learns to understand, and ``dates`` are dates
-as people write them.
+sentences whose "it" and "she" one layer learns to understand, ``rigged_die`` is a die
+that remembers, whose best loss is known, and ``dates`` are dates as people write them.
 """
