@@ -9,6 +9,7 @@ The main text is all but exercises and sources. Folded text counts, folded code 
 where later cells use its names.
 """
 
+import argparse
 import ast
 import re
 from dataclasses import dataclass
@@ -112,6 +113,7 @@ def _names(code):
 
 def main():
     """Print the reading and the minutes of each notebook."""
+    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
     print("minutes  words  code  printed  pauses")
     for page in tables.pages():
         found = of_page(notebooks.read(tables.ROOT / "chapters" / page.file))

@@ -8,6 +8,7 @@ draws the page, and every frame is its screenshot. It needs `make book` first, a
 Chromium.
 """
 
+import argparse
 import io
 import itertools
 import math
@@ -126,6 +127,7 @@ def write(path, frames, seconds):
 
 def main():
     """Film both themes; say how large each film is, or what is missing."""
+    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
     if not (SITE / "index.html").is_file():
         sys.exit(f"{SITE} holds no built book: run make book")
     names = ("chromium", "chromium-browser", "google-chrome")

@@ -7,6 +7,7 @@
 network to be read. The same book gives the same bytes.
 """
 
+import argparse
 import html
 import os
 import pathlib
@@ -155,6 +156,7 @@ and some 2 GB.)</p>
 
 def main():
     """Pack what make book has built; say where it is, or what is missing."""
+    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
     folder = ROOT / "dist"
     folder.mkdir(exist_ok=True)
     try:

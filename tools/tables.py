@@ -15,6 +15,7 @@ hand, the minutes of each row are added up.
     cure           what clears it up
 """
 
+import argparse
 import re
 from dataclasses import dataclass
 
@@ -255,6 +256,7 @@ def filled(text, all_pages):
 
 def main():
     """Write all tables, and name the files that changed."""
+    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
     all_pages = pages()
     for name in FILES:
         path = ROOT / name
