@@ -12,6 +12,7 @@ from helpers.notebook.plotting import COLOURS
 
 Arrows = Mapping[str, Tensor | Sequence[float]]
 ROLES = {"query": "queries", "key": "keys", "value": "values"}
+WIDE = 3.0  # of a panel's plane, in inches
 WIDTHS = (5.5, 2.0)  # in points; of two that point the same way, both are seen
 
 
@@ -22,9 +23,10 @@ def arrows(
     axes: Sequence[Sequence[str]],
     decimals: int = 0,
 ) -> Picture:
-    """Draw vectors of two numbers as arrows from the origin, in panels side by side.
+    """Draw vectors of two numbers as arrows from the origin, in panels downwards.
 
     All panels have one scale, so that the lengths can be compared, too.
+    They are narrow enough for a phone.
 
     Args:
         panels: for each panel, a dict from each arrow's name to its two numbers. A
@@ -56,15 +58,18 @@ def arrows(
             for name, (x, y) in panel.items()
         )
         parts.append(f"{heading}. Arrows from the origin. {listed}")
-    tips = [0.0, *(n for panel in numbers for both in panel.values() for n in both)]
-    ends = min(tips), max(1.0, *tips)
-    picture = Picture(". ".join(parts), (3.7 * len(panels), 3.3))
+    tips = [both for panel in numbers for both in panel.values()]
+    (left, right), (bottom, top) = (_limits(side) for side in zip(*tips, strict=True))
+    high = min(WIDE, WIDE * (top - bottom) / (right - left))
+    picture = Picture(". ".join(parts), (WIDE + 0.6, (high + 0.8) * len(panels)))
     with matplotlib.style.context(["default", STYLE]):
-        drawn = picture.subplots(1, len(panels), squeeze=False)[0]
+        drawn = picture.subplots(len(panels), 1, squeeze=False)[:, 0]
         for one, panel, heading, (x_axis, y_axis) in zip(
             drawn, numbers, title, axes, strict=True
         ):
-            _draw(one, panel, *ends)
+            _draw(one, panel)
+            one.set_xlim(left, right)
+            one.set_ylim(bottom, top)
             one.set_title(heading)
             one.set_xlabel(x_axis)
             one.set_ylabel(y_axis)
@@ -79,11 +84,15 @@ def _two_numbers(name: str, vector: Tensor | Sequence[float]) -> tuple[float, fl
     return x, y
 
 
-def _draw(
-    axes: Axes, panel: Mapping[str, tuple[float, float]], low: float, high: float
-) -> None:
+def _limits(tips: Sequence[float]) -> tuple[float, float]:
+    """Of an axis: the origin, one unit and the tips, and room for the names."""
+    low, high = min(0.0, *tips), max(1.0, *tips)
+    return 1.15 * low - 0.7, 1.1 * high + 0.9
+
+
+def _draw(axes: Axes, panel: Mapping[str, tuple[float, float]]) -> None:
     """The arrows of a panel, the longest below, and their names at the tips."""
-    far, flat = max(high, -low), 0
+    flat = 0
     longest_first = sorted(panel.items(), key=lambda one: -max(map(abs, one[1])))
     for place, (name, (x, y)) in enumerate(longest_first):
         colour = COLOURS[ROLES.get(name.split()[0], "masked")]
@@ -111,7 +120,5 @@ def _draw(
         )
     axes.axhline(0, color=COLOURS["masked"], linewidth=0.6)
     axes.axvline(0, color=COLOURS["masked"], linewidth=0.6)
-    axes.set_xlim(1.15 * low - 0.08 * far, 1.4 * far)
-    axes.set_ylim(1.15 * low - 0.35 * far, 1.15 * far)
     axes.locator_params(integer=True)
     axes.set_aspect("equal")

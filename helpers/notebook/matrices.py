@@ -1,6 +1,8 @@
 """A figure of a computation: its matrices with their numbers, row by row of steps."""
 
+import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import matplotlib.style
 from matplotlib.axes import Axes
@@ -10,8 +12,9 @@ from torch import Tensor
 from helpers.notebook.picture import STYLE, Picture
 from helpers.notebook.plotting import COLOURS
 
-CELL, GAP = 0.52, 1.15  # in inches: a number's width, and what labels need
-HEIGHT, HEAD = 0.27, 0.75
+# In inches: a number's width, what the rows' labels need, and what parts two matrices.
+CELL, LABELS, GAP = 0.42, 0.7, 0.16
+HEIGHT, HEAD = 0.27, 0.65
 STRONGEST = 0.7
 
 
@@ -21,16 +24,20 @@ def matrices(
     rows: Sequence[str],
     columns: Mapping[str, Sequence[str]],
     roles: Mapping[str, str],
+    title: str = "",
     bold: str = "",
     decimals: int = 2,
 ) -> Picture:
     """Draw the matrices of a computation, each step's side by side, steps downwards.
+
+    A number that is NaN leaves its cell empty.
 
     Args:
         steps: for each step, a dict from titles to matrices (T, N).
         rows: T labels, which hold for every matrix.
         columns: from titles to N labels.
         roles: from titles to "queries", "keys", "values", "weights" or "neutral".
+        title: what stands above them all.
         bold: the row whose numbers are bold.
         decimals: digits after the point, left out where a matrix holds whole numbers.
 
@@ -47,48 +54,57 @@ def matrices(
     wanted = {title: (len(rows), len(columns.get(title, ()))) for title in shapes}
     if not shapes or shapes != wanted:
         raise ValueError(f"matrices must have the shapes {wanted}, got {shapes}")
-    wide = 0.1 + max(
+    wide = LABELS + max(
         sum(CELL * matrix.shape[1] + GAP for matrix in step.values()) for step in steps
     )
     tall = HEIGHT * len(rows) + HEAD
+    above = 0.25 if title else 0.0
+    high = tall * len(steps) + above
+    styles: list[dict[str, Any]] = [
+        {"fontsize": 9, "fontweight": "bold" if row == bold else "normal"}
+        for row in rows
+    ]
     told = [
-        f"{title}. "
+        f"{name}. "
         + "; ".join(
-            f"{row}: {', '.join(_texts(matrix, decimals)[i])}"
-            for i, row in enumerate(rows)
-            if bold in ("", row)
+            f"{row}: {', '.join(filter(None, texts))}"
+            for row, texts in zip(rows, _texts(matrix, decimals), strict=True)
+            if bold in ("", row) and any(texts)
         )
         for step in steps
-        for title, matrix in step.items()
+        for name, matrix in step.items()
     ]
-    picture = Picture(". ".join(told), (wide, tall * len(steps)))
+    picture = Picture(". ".join([title, *told] if title else told), (wide, high))
     picture.set_layout_engine("none")
     with matplotlib.style.context(["default", STYLE]):
         axes = picture.add_axes((0, 0, 1, 1))
         axes.set_xlim(0, wide)
-        axes.set_ylim(tall * len(steps), 0)
+        axes.set_ylim(high, 0)
         axes.axis("off")
+        axes.text(wide / 2, 0.2, title, ha="center", fontsize=11)
         for down, step in enumerate(steps):
-            left = 0.0
-            for title, matrix in step.items():
-                left += GAP
+            left, top = LABELS, above + tall * down + HEAD - 0.08
+            for i, row in enumerate(rows):
+                y = top + HEIGHT * (i + 0.5)
+                axes.text(left - 0.08, y, row, ha="right", va="center", **styles[i])
+            for name, matrix in step.items():
                 _draw(
                     axes,
                     _texts(matrix, decimals),
-                    matrix / matrix.abs().max().clamp(min=1e-9),
-                    (left, tall * down + HEAD - 0.08),
-                    (title, rows, columns[title]),
-                    COLOURS[roles[title]],
-                    bold,
+                    matrix / matrix.nan_to_num().abs().max().clamp(min=1e-9),
+                    (left, top),
+                    (name, columns[name]),
+                    COLOURS[roles[name]],
+                    styles,
                 )
-                left += CELL * matrix.shape[1]
+                left += CELL * matrix.shape[1] + GAP
     return picture
 
 
 def _texts(matrix: Tensor, decimals: int) -> list[list[str]]:
-    whole = bool((matrix == matrix.round()).all())
+    places = 0 if matrix.nan_to_num().frac().eq(0).all() else decimals
     return [
-        [f"{number:z.{0 if whole else decimals}f}" for number in row]
+        ["" if math.isnan(number) else f"{number:z.{places}f}" for number in row]
         for row in matrix.tolist()
     ]
 
@@ -98,23 +114,21 @@ def _draw(
     texts: list[list[str]],
     shades: Tensor,
     corner: tuple[float, float],
-    labels: tuple[str, Sequence[str], Sequence[str]],
+    labels: tuple[str, Sequence[str]],
     colour: str,
-    bold: str,
+    styles: Sequence[Mapping[str, Any]],
 ) -> None:
     """One matrix, whose first number's cell begins at the corner."""
-    (left, top), (title, rows, columns) = corner, labels
+    (left, top), (title, columns) = corner, labels
     middle = left + CELL * len(columns) / 2
-    axes.text(middle, top - 0.42, title, ha="center", fontsize=11)
+    axes.text(middle, top - 0.32, title, ha="center", fontsize=10)
     for j, column in enumerate(columns):
-        axes.text(left + CELL * (j + 0.5), top - 0.1, column, ha="center", fontsize=7.5)
-    for i, (row, line) in enumerate(zip(rows, texts, strict=True)):
-        weight = "bold" if row == bold else "normal"
+        axes.text(left + CELL * (j + 0.5), top - 0.1, column, ha="center", fontsize=7)
+    for i, (line, style) in enumerate(zip(texts, styles, strict=True)):
         y = top + HEIGHT * (i + 0.5)
-        axes.text(
-            left - 0.08, y, row, ha="right", va="center", fontsize=9, weight=weight
-        )
         for j, text in enumerate(line):
+            if not text:
+                continue
             cell = Rectangle(
                 (left + CELL * j + 0.01, y - HEIGHT / 2 + 0.01),
                 CELL - 0.02,
@@ -125,4 +139,4 @@ def _draw(
             )
             axes.add_patch(cell)
             x = left + CELL * (j + 0.5)
-            axes.text(x, y, text, ha="center", va="center", fontsize=8.5, weight=weight)
+            axes.text(x, y, text, ha="center", va="center", **style)

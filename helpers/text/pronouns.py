@@ -34,6 +34,13 @@ HELD_OUT = {
     "she": "busy sad",
 }
 FUNCTION_WORDS = ("the", "because", "was")  # they mean nothing by themselves
+MADE_UP = {  # how much a word has to do with eating, and how much with work
+    "cook": (1.0, 2.0),
+    "food": (2.0, 0.0),
+    "made": (0.0, 1.0),
+    "spicy": (1.0, 0.0),
+    "hungry": (1.0, 0.0),
+}
 
 
 def pronoun_sentences(
@@ -90,16 +97,39 @@ def word_vectors(words: Sequence[str], *, d_out: int = 6) -> Tensor:
         ValueError: a word that isn't known, or a ``d_out`` that isn't at least 1.
     """
     _require_some(d_out=d_out)
-    kinds = _kinds()
-    if unknown := sorted(set(words) - set(kinds)):
-        raise ValueError(f"words must be known, got {unknown}")
+    one_hot, kinds = _one_hot(words), _kinds()
     generator = torch.Generator().manual_seed(0)
     meanings = torch.randn(len(kinds), d_out, generator=generator)
     meanings[: len(KINDS)] = 0
     places = {word: place for place, word in enumerate(kinds)}
     chosen = [places[word] for word in words]
+    return torch.cat([one_hot, meanings[chosen]], dim=1)
+
+
+def made_up_vectors(words: Sequence[str]) -> Tensor:
+    """One row for each word: a 1 for its kind, then a meaning chosen by hand.
+
+    Args:
+        words: T words of this module.
+
+    Returns:
+        x: (T, 7), where the last two columns say how much a word has to do with eating
+            and with work; words that ``MADE_UP`` doesn't hold have zeros there.
+
+    Raises:
+        ValueError: a word that isn't known.
+    """
+    meanings = torch.tensor([MADE_UP.get(word, (0.0, 0.0)) for word in words])
+    return torch.cat([_one_hot(words), meanings], dim=1)
+
+
+def _one_hot(words: Sequence[str]) -> Tensor:
+    """(T, 5), a 1 for the kind of each word."""
+    kinds = _kinds()
+    if unknown := sorted(set(words) - set(kinds)):
+        raise ValueError(f"words must be known, got {unknown}")
     rows = torch.tensor([KINDS.index(kinds[word]) for word in words])
-    return torch.cat([torch.eye(len(KINDS))[rows], meanings[chosen]], dim=1)
+    return torch.eye(len(KINDS))[rows]
 
 
 def _words(held_out: bool) -> dict[str, str]:

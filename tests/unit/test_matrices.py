@@ -36,3 +36,16 @@ def test_without_a_bold_row_all_are_told():
 def test_labels_count_rows_and_columns(steps):
     with pytest.raises(ValueError, match="matrices must have the shapes"):
         matrices(steps, **OPTIONS)
+
+
+def test_a_cell_without_a_number_is_empty_and_a_title_stands_above():
+    gap = torch.tensor([[1.0, 2.0], [torch.nan, 3.0]])
+    columns, roles = {"x": ["a", "b"]}, {"x": "keys"}
+    picture = matrices(
+        [{"x": gap}], rows=["one", "sum"], columns=columns, roles=roles, title="Why"
+    )
+    assert picture.alt == "Why. x. one: 1, 2; sum: 3"
+    texts = {text.get_text(): text.get_position()[1] for text in picture.axes[0].texts}
+    assert texts["Why"] < texts["x"]
+    assert "nan" not in texts
+    assert len(picture.axes[0].patches) == 3

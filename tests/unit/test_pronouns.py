@@ -5,7 +5,11 @@ import torch
 
 from helpers.attention import SelfAttentionV2
 from helpers.text import pronouns
-from helpers.text.pronouns import pronoun_sentences, word_vectors
+from helpers.text.pronouns import (
+    made_up_vectors,
+    pronoun_sentences,
+    word_vectors,
+)
 
 HOOK = ["the", "cook", "made", "the", "food", "because", "it", "was", "spicy"]
 
@@ -87,3 +91,13 @@ def test_an_unknown_word_is_named():
         word_vectors(["the", "wombat"])
     with pytest.raises(ValueError, match="d_out"):
         word_vectors(["the"], d_out=0)
+    with pytest.raises(ValueError, match=r"\['wombat'\]"):
+        made_up_vectors(["wombat"])
+
+
+def test_made_up_vectors_have_the_same_kinds_and_two_numbers_of_meaning():
+    x = made_up_vectors([*HOOK, "she", "hungry"])
+    assert x.shape == (11, 7)
+    expected = word_vectors([*HOOK, "she", "hungry"])[:, :5]
+    torch.testing.assert_close(x[:, :5], expected, rtol=0, atol=0)
+    assert x[[1, 4, 6, 9], 5:].tolist() == [[1, 2], [2, 0], [0, 0], [0, 0]]
