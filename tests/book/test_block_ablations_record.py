@@ -8,6 +8,7 @@ from helpers.recorded.spread import mean_and_interval
 from helpers.recorded.sweeps import at_best_rate
 from helpers.text.little_world import whole_world
 from helpers.text.probes import AGREEMENT, KINDS
+from helpers.text.tokenizer import CharTokenizer
 from tests.book.test_notebooks import CHAPTERS
 from tools import notebooks
 
@@ -52,13 +53,22 @@ def test_no_loss_is_below_the_floor_of_its_stories():
     assert min(run["test"] for run in RECORD["runs"] if "test" in run) > FLOOR
 
 
-def test_chapter_8_prints_what_one_layer_reached():
+def test_chapter_8_shows_what_one_layer_and_two_blocks_reached():
     page = notebooks.read(CHAPTERS / "08_how_good_is_it.ipynb")
     (cell,) = (cell for cell in page.cells if cell.id == "one-layer-longer")
-    for steps in (2400, 7400):
-        losses = [f"{run['test']:.3f}" for run in of_seeds(BARE, steps)]
-        line = f'"one layer, {steps:,} steps": [{", ".join(losses)}],'
-        assert line in cell.source
+    shown = cell.outputs[0].data["text/plain"]
+    tokenizer = CharTokenizer(whole_world().alphabet)
+    for name, rung, steps in (
+        ("one layer", BARE, 2400),
+        ("one layer", BARE, 7400),
+        ("two blocks", WHOLE, 2400),
+    ):
+        settings = {"steps": steps, "rate": 0.001, "seed": 0}
+        model, _ = block_ablations.build(rung, tokenizer, settings)
+        count = sum(one.numel() for one in model.parameters())
+        losses = ", ".join(f"{run['test']:.3f}" for run in of_seeds(rung, steps))
+        line = f"{name}, {count:,} parameters, {steps:,} steps: {losses}"
+        assert line in shown
 
 
 def test_a_foreign_rate_makes_the_path_look_ten_times_as_good():
