@@ -6,6 +6,7 @@ It works as it stands, on the mean of each row; the author puts the task in its 
 """
 
 import argparse
+import pathlib
 import re
 import sys
 
@@ -14,6 +15,15 @@ import nbformat
 from tools import notebooks
 from tools.new_chapter import NO_EXERCISES
 
+# What asks something of an exercise, beside the notebook's own run.
+TESTS = (
+    "unit/test_checks",
+    "unit/test_right_answers",
+    "book/test_exercises",
+    "book/test_notebooks",
+    "book/test_tables",
+    "book/test_teaching",
+)
 CHECK = '''\
 """Exercise of PAGE: the mean of each row."""
 
@@ -220,7 +230,7 @@ def start(slug, chapter, root=notebooks.ROOT):
 
     Args:
         slug: words of small letters with hyphens, such as "row-means".
-        chapter: the name of a notebook in chapters, such as "16_my_chapter".
+        chapter: a notebook of chapters, such as "16_my_chapter", or its path.
         root: the folder of the book.
 
     Returns:
@@ -233,7 +243,7 @@ def start(slug, chapter, root=notebooks.ROOT):
         raise ValueError(
             f"the slug must be small letters and hyphens, such as row-means; got {slug}"
         )
-    name = name_of(slug)
+    name, chapter = name_of(slug), pathlib.PurePath(chapter).stem
     folder = root / "helpers" / "checks" / "exercises"
     check, listed = folder / f"{name}.py", folder / "__init__.py"
     solutions = root / "tests" / "solutions" / f"{name}.py"
@@ -242,7 +252,7 @@ def start(slug, chapter, root=notebooks.ROOT):
         if path.exists():
             raise ValueError(f"there is an exercise {name} already: {path}")
     if not page.exists():
-        raise ValueError(f"there is no notebook {page}")
+        raise ValueError(f"there is no notebook {page}; name one as 03_scaling")
     number = re.match(r"\d\d", chapter)
     of = f"chapter {int(number[0])}" if number else f"the page {chapter}"
     check.write_text(CHECK.replace("PAGE", of).replace("NAME", name), encoding="utf-8")
@@ -268,11 +278,15 @@ def main():
     except ValueError as error:
         sys.exit(str(error))
     print("Written:", *paths, sep="\n  ")
+    page, name = paths[-1].relative_to(notebooks.ROOT), name_of(options.slug)
+    tests = " ".join(f"tests/{test}.py" for test in TESTS)
     print(
-        f"Put your task in their place, then run {paths[-1].name} with\n"
-        f"  python -m tools.notebooks run {paths[-1]}\n"
-        f"and its tests with\n"
-        f"  python -m pytest tests/unit/test_checks.py -k {name_of(options.slug)}"
+        f"Put your task in their place, and add its minutes to those that the first\n"
+        f"cell of {page.name} states for the exercises. Then:\n"
+        f"  python -m pytest tests/unit/test_checks.py -k {name}\n"
+        f"  python -m tools.notebooks run {page}\n"
+        f"  python -m tools.tables\n"
+        f"  python -m pytest {page} {tests}"
     )
 
 

@@ -220,7 +220,9 @@ def execute(notebook, folder, *, allow_errors=False):
     os.environ["BOOK_STATIC"] = "1"
     # Nothing is kept in the home folder, which may be read-only.
     for name in ("MPLCONFIGDIR", "IPYTHONDIR"):
-        os.environ[name] = str(ROOT / "_build" / name.lower())
+        folder_of_its_own = ROOT / "_build" / name.lower()
+        folder_of_its_own.mkdir(parents=True, exist_ok=True)
+        os.environ[name] = str(folder_of_its_own)
     for attempt in range(1, STARTS + 1):
         client = NotebookClient(
             notebook,
@@ -351,6 +353,10 @@ def main():
     parser.add_argument("command", choices=("run", "format", "views", "trust"))
     parser.add_argument("notebooks", nargs="*", type=pathlib.Path)
     arguments = parser.parse_args()
+    # An environment may have been made for another copy of the book: kernels are to
+    # find the library of this one.
+    own = [str(ROOT), str(ROOT / "attention-audit" / "src")]
+    os.environ["PYTHONPATH"] = os.pathsep.join(own)
     for path in arguments.notebooks or sorted((ROOT / "chapters").glob("*.ipynb")):
         notebook = read(path)
         if arguments.command == "trust":

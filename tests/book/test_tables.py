@@ -13,7 +13,7 @@ from tools import notebooks, tables
 def test_every_table_is_what_the_notebooks_say(name):
     text = (ROOT / name).read_text(encoding="utf-8")
     assert text.count("<!-- table: ") == len(tables.PLACES.findall(text)) > 0
-    assert tables.filled(text, tables.pages()) == text, "python -m tools.tables"
+    assert tables.filled(text, tables.pages()) == text, "run python -m tools.tables"
 
 
 def test_every_table_stands_somewhere():

@@ -41,7 +41,8 @@ def test_the_needs_are_the_chapters_that_a_page_names():
 @pytest.mark.parametrize("path", WITH_EXERCISES, ids=lambda path: path.stem)
 def test_a_chapter_says_how_long_its_exercises_take_together(path):
     page = tables.read(path)
-    assert page.minutes[1] == sum(needed for *_, needed in page.exercises)
+    together = sum(needed for *_, needed in page.exercises)
+    assert page.minutes[1] == together, "the minutes of the exercises in the first cell"
     # Every exercise is one with a check.
     assert len(page.exercises) == len(exercises(notebooks.read(path)))
 

@@ -127,7 +127,7 @@ def test_any_two_mistakes_differ_on_some_input(name):
         pairs = zip(outcomes[one], outcomes[other], strict=True)
         names = ["the reference", *(mistake.name for mistake in exercise.mistakes)]
         assert not all(itertools.starmap(alike, pairs)), (
-            f"{names[one]} = {names[other]}"
+            f"no input tells {names[one]!r} from {names[other]!r}: add a case"
         )
 
 
