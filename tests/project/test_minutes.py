@@ -4,7 +4,7 @@ import nbformat
 import pytest
 
 from tests import ROOT
-from tools import minutes, notebooks
+from tools import minutes, notebooks, tables
 
 v4 = nbformat.v4
 
@@ -74,3 +74,9 @@ def test_a_model_that_writes_is_reached_soon():
     assert max(road) <= 32
     assert sum(road[:7]) <= 200
     assert taken["in_one_sitting"] <= 40
+
+
+@pytest.mark.parametrize("page", tables.pages(), ids=lambda page: page.file)
+def test_a_page_states_the_minutes_of_the_formula(page):
+    counted = minutes.of_page(notebooks.read(ROOT / "chapters" / page.file)).minutes
+    assert page.minutes[0] == pytest.approx(counted, abs=3)
