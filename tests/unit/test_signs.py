@@ -91,6 +91,11 @@ def told(yours, right, names=("weights",), **arguments):
         ),
         (lambda x: x.flatten(), WIDE, "The numbers are right, in another shape."),
         (
+            lambda x: x.unflatten(2, (2, 2)),
+            WIDE,
+            "The numbers are right, but there is an axis too many: flatten(2, 3) makes",
+        ),
+        (
             lambda x: x.permute(2, 0, 1),
             WIDE,
             "The numbers are right, but their axes stand in another order.",
@@ -130,9 +135,14 @@ def test_only_what_holds_of_all_wrong_results_is_told():
 def test_a_factor_is_named_after_the_argument_that_it_is():
     keys = torch.ones(5, 16)
     (found, _) = told([WIDE * 4], [WIDE], keys=keys)
-    assert found == (
-        "Every number is too large, by a factor of the root of keys.shape[-1]."
-    )
+    assert found == "Every number is the right one times the root of keys.shape[-1]."
+
+
+def test_a_factor_below_1_makes_nothing_larger():
+    """A number divided by the root of a quarter is too large."""
+    found = told([4.0, 6.0], [2.0, 3.0], variance=0.25)
+    assert found[0] == "Every number is the right one divided by the root of variance."
+    assert not any("small" in one for one in found)
 
 
 def test_results_in_another_order_are_told():
@@ -239,6 +249,13 @@ def test_rows_of_zeros_beside_a_right_one_are_no_sum_over_everything():
     assert not any("together" in one for one in told([yours] * 2, [right] * 2))
 
 
+def test_what_adds_nothing_to_another_sentence_is_left_out():
+    found = told([DRAWN / DRAWN.sum()] * 2, [DRAWN] * 2)
+    assert found[1:] == ["All numbers together sum to 1, where each row should."]
+    (found,) = told([WIDE[:, None]] * 2, [WIDE] * 2)
+    assert found.endswith("an axis too many: flatten(0, 1) makes one of two.")
+
+
 def test_a_part_that_is_right_with_any_weights_is_not_called_right():
     names, equal = ("context", "weights"), torch.ones(3, 2)
     yours, right = (WIDE, 2 * DRAWN), (WIDE, DRAWN)
@@ -255,7 +272,7 @@ def test_an_error_comes_before_what_must_hold_of_other_results():
     outcomes = [Outcome(error=ValueError()), Outcome(value=wrong)]
     assert signs(cases, outcomes, rights, ["ids"]) == []
     assert signs(cases[1:], outcomes[1:], rights[1:], ["ids"]) == [
-        "Wrong: its message, the error."
+        "Wrong: its message; the error."
     ]
 
 

@@ -87,6 +87,12 @@ EXERCISE = Exercise(
             "second one of C.",
         ),
         Mistake(
+            "a block whose MLP has two biases of C",
+            _total(vectors=7),
+            "3 C are missing. The MLP's first layer goes from C to 4 C and has a bias "
+            "for each of its results, so 4 C of them; the second one has C.",
+        ),
+        Mistake(
             "a block of matrices alone",
             _total(vectors=0),
             "The matrices are all there. What is missing are the vectors: the biases "

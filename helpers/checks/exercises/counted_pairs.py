@@ -6,19 +6,20 @@ from helpers.checks.cases import Case, Mistake
 from helpers.checks.exercise import Exercise
 
 
-def mixed(counts, shorter):
+def mixed(counts, shorter, times=None):
     """Witten and Bell's rule, along the last axis.
 
     Args:
         counts: (..., vocab_size), how often each character followed a context.
         shorter: what the shorter context gives to each of them, or one number for all.
+        times: how often that counts, where it isn't once for each kind.
 
     Returns:
         chances: (..., vocab_size); what ``shorter`` says where nothing was counted.
     """
     seen = counts.sum(dim=-1, keepdim=True)
     kinds = (counts > 0).sum(dim=-1, keepdim=True)
-    chances = (counts + kinds * shorter) / (seen + kinds)
+    chances = (counts + (times or kinds) * shorter) / (seen + kinds)
     return torch.where(seen > 0, chances, shorter)
 
 
@@ -27,9 +28,9 @@ def even(pairs):
     return 1 / len(pairs)
 
 
-def alone(pairs):
+def alone(pairs, times=None):
     """The chances of each character whatever was before it."""
-    return mixed(pairs.sum(dim=0), even(pairs))
+    return mixed(pairs.sum(dim=0), even(pairs), times)
 
 
 def chances(pairs):
@@ -152,6 +153,12 @@ EXERCISE = Exercise(
             lambda pairs: _rule(pairs, alone(pairs), divisor=lambda seen, _: seen),
             "The counts sum to seen, and the shorter context adds kinds: divide by "
             "both, or a row sums to more than 1.",
+        ),
+        Mistake(
+            "a shorter context that isn't multiplied by kinds",
+            lambda pairs: mixed(pairs, alone(pairs, times=1), times=1),
+            "What the shorter context gives sums to 1, and kinds times it to kinds. "
+            "You divide by seen + kinds, so without kinds a row sums to less than 1.",
         ),
         Mistake(
             "sums without keepdim",

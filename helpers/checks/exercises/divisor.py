@@ -58,6 +58,18 @@ EXERCISE = Exercise(
             "each is also multiplied by an entry of the query.",
         ),
         Mistake(
+            "the query's mean square alone",
+            lambda D, mean, variance: math.sqrt(D * (variance + mean**2)),
+            "That is what the query's entries contribute. Each is also multiplied by "
+            "an entry of the key, which has a variance of its own.",
+        ),
+        Mistake(
+            "a squared mean in place of a mean square",
+            lambda D, mean, variance: math.sqrt(D * mean**2 * variance),
+            "For a mean of 0 it gives 0. The square of the query's entry is on average "
+            "more than the square of its mean: the variance comes on top.",
+        ),
+        Mistake(
             "the variance of all scores, not within a row",
             lambda D, mean, variance: math.sqrt(
                 D * (variance**2 + 2 * variance * mean**2)

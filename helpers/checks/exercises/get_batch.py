@@ -19,7 +19,7 @@ FACTS = {
         "targets",
         "each window in one piece",
         "how much later a target stands",
-        "starts",
+        "the starts drawn",
         "each start comes equally often",
     ),
     "chance": (
@@ -266,6 +266,12 @@ EXERCISE = Exercise(
             functools.partial(_draw, later=0),
             "A model learns to repeat what it reads: its loss falls to 0, and it "
             "predicts nothing. A target is the id one place later in the text.",
+        ),
+        Mistake(
+            "inputs and targets exchanged",
+            lambda *arguments: _draw(*arguments)[::-1],
+            "Your targets stand one place before the inputs. A model is to say what "
+            "comes next: the targets are the later ones, and the second of the two.",
         ),
         Mistake(
             "targets rolled around within the window",

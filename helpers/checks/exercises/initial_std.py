@@ -73,6 +73,12 @@ EXERCISE = Exercise(
             "adds up D products.",
         ),
         Mistake(
+            "a root of D that is always 8",
+            lambda d_in, D: 1 / math.sqrt(8 * D),
+            "8 is the root of D at D = 64 alone, and there D stands for d_in as well. "
+            "How large is the variance of a score for any d_in and D?",
+        ),
+        Mistake(
             "d_in in place of its root",
             lambda d_in, D: 1 / (d_in * D**0.25),
             "Variances add up: an entry of a query has d_in times the variance of an "

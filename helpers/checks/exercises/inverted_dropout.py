@@ -161,6 +161,14 @@ EXERCISE = Exercise(
             "they went in.",
         ),
         Mistake(
+            "dropout that divides in eval mode, too",
+            lambda weights, p, training: (
+                F.dropout(weights, p) if training else weights / (1 - p)
+            ),
+            "In eval mode nothing is dropped, so there is nothing to make up for: the "
+            "weights come out as they went in.",
+        ),
+        Mistake(
             "dropout whose p is the probability of keeping",
             _only_training(lambda weights, p: F.dropout(weights, 1 - p)),
             "A share of 1 - p is dropped, and what stays is divided by p. The first "

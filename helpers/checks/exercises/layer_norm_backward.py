@@ -171,6 +171,18 @@ EXERCISE = Exercise(
             "off the gradient.",
         ),
         Mistake(
+            "a gradient of x that isn't divided by the size",
+            _by_hand(lambda g, normed, size: g - _mean(g) - normed * _mean(g * normed)),
+            "Layer norm divides each vector by its size, so what is left of the "
+            "gradient is divided by it, too.",
+        ),
+        Mistake(
+            "a gradient of x without the weight",
+            _by_hand(arriving=lambda grad, weight: grad),
+            "On the way forward each normed feature is multiplied by its weight, so on "
+            "the way back grad is multiplied by it before anything else.",
+        ),
+        Mistake(
             "a variance that divides by C - 1",
             _by_hand(
                 size=lambda centred: torch.sqrt(
@@ -216,6 +228,12 @@ EXERCISE = Exercise(
             "vectors that makes a difference.",
         ),
         Mistake(
+            "a size without eps",
+            _by_hand(size=lambda centred: _mean(centred.square()).sqrt()),
+            "The 1e-5 is added to the variance, before the root is taken. Without it, "
+            "small vectors get another size, and one of equal features a size of 0.",
+        ),
+        Mistake(
             "a floor in place of eps",
             _by_hand(size=_floored),
             "The 1e-5 is added to the variance, always, and isn't its least value.",
@@ -237,6 +255,12 @@ EXERCISE = Exercise(
             _sums(_folded),
             "reshape(C, -1) cuts the numbers in the order in which they lie, so a row "
             "holds several features. Flatten the front axes, and sum over them.",
+        ),
+        Mistake(
+            "sums for each text",
+            _sums(lambda rows: rows.sum(dim=-2)),
+            "One weight and one bias serve all vectors of all texts: sum over all axes "
+            "but the last, and not over the words of a text alone.",
         ),
         Mistake(
             "sums over the first axis alone",

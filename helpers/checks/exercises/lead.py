@@ -97,6 +97,11 @@ def _n_below_one(which):
     return mistaken
 
 
+def _one_length(new, last):
+    error = math.sqrt((statistics.variance(new) + statistics.variance(last)) / len(new))
+    return (statistics.fmean(last) - statistics.fmean(new)) / error
+
+
 def _all_pairs(new, last):
     gains = [old - one for old in last for one in new]
     return statistics.fmean(gains) / _error(gains)
@@ -219,6 +224,12 @@ EXERCISE = Exercise(
             _pooled_without_counts,
             "You divide by a standard deviation of both lists together, as for an "
             "effect size. Give each mean a standard error of its own.",
+        ),
+        Mistake(
+            "the length of new for both",
+            _one_length,
+            "The two lists may differ in length: divide the variance of `last` by the "
+            "length of `last`.",
         ),
         Mistake(
             "one list of all losses",

@@ -71,6 +71,12 @@ WHERE_IT_IS = (
         _OVER_ALL,
     ),
     Mistake(
+        "a wave as long as all steps",
+        waves(lambda step, steps, warmup: (step - 1 - warmup) / steps),
+        "Your wave begins where it should, but is as long as all steps and never comes "
+        "down: divide by the number of steps that follow the warm-up.",
+    ),
+    Mistake(
         "a cosine that is one step ahead",
         waves(lambda step, steps, warmup: (step - warmup) / (steps - warmup)),
         "It reaches 0 with the last step, which then does nothing. Here the rate would "

@@ -202,6 +202,12 @@ EXERCISE = Exercise(
     mistakes=(
         *MISTAKES,
         Mistake(
+            "a block of weights in place of pairs",
+            lambda weights, n: weights[:, n + 1 : 2 * n + 1, 2 : n + 2].mean((1, 2)),
+            "Each row is averaged over n columns, and only one belongs to it. Where "
+            "two slices give a block, two tensors of positions give pairs.",
+        ),
+        Mistake(
             "the sum in place of the mean",
             _divided(lambda n: 1),
             BY_N,

@@ -95,11 +95,11 @@ HOW_MANY_ROUNDS = (
 )
 
 HOW_MUCH_A_ROUND = (
-    Mistake(
+    *several(
         "a whole tensor for each round",
-        _with(share=lambda N: 1.0),
+        [_with(share=lambda N: 1.0), _with(share=_unless_alone(lambda N: 1.0))],
         "A process never sends the last of the N pieces: it sends N - 1 of them in "
-        "a round. With one process nothing is sent at all.",
+        "a round, and so none where it is alone.",
     ),
     Mistake(
         "a whole tensor for each other process",

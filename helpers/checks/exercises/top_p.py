@@ -135,8 +135,8 @@ EXERCISE = Exercise(
         Mistake(
             "gather in place of scatter",
             _gathered,
-            "gather reads from the places that ids names, scatter writes there. What "
-            "sort brought into order goes back by scatter.",
+            "gather reads from the places that it is given, scatter writes there. "
+            "What sort brought into order goes back by scatter.",
         ),
         *(
             Mistake(

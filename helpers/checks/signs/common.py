@@ -22,6 +22,14 @@ COINCIDENCE = re.compile(
     r"^Right: | sum to 1, |have the same sum|was cut to a whole one|is too \w+ by "
 )
 COUNTED = re.compile(r"^The number is too \w+ by ")
+# What is told, and what adds nothing to it.
+IMPLIED = (
+    (re.compile(r" sum to 1, where "), re.compile(r"Rows (don't )?sum |the same sum")),
+    (
+        re.compile(r"are right, but (two axes|there is an axis) "),
+        re.compile(r"there is an axis |in another (order|shape)\.$"),
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -72,6 +80,11 @@ def signs(
         counted = [fact for fact in told if COUNTED.search(fact)]
         if len(counted) > 1:  # the failing inputs are too much alike to tell
             told = {fact: None for fact in told if fact not in counted}
+        for telling, implied in IMPLIED:
+            first = next(filter(telling.search, told), None)
+            if first is not None:
+                others = [fact for fact in told if not implied.search(fact)]
+                told = {fact: None for fact in told if fact in (first, *others)}
     place = where([case for case, *_ in failing], [case for case, *_ in passing])
     if place is not None:
         told[place] = None
@@ -142,7 +155,7 @@ def _of_parts(
     if properties and raised:
         return  # what went wrong first is the error
     if properties and len(wrong) > 1:  # what must hold of a result, and not the result
-        yield f"Wrong: {', '.join(wrong)}."
+        yield f"Wrong: {'; '.join(wrong)}."
     if not properties and good and wrong and not _any_would_do(named, good):
         yield f"Right: {', '.join(good)}. Wrong: {', '.join(wrong)}."
     if properties:

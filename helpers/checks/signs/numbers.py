@@ -58,9 +58,10 @@ def factors(case: Case, factor: float) -> Iterator[str]:
         for words, size in ((what, number), (f"the root of {what}", number**0.5)):
             if size == 1:
                 continue
-            for way, expected in (("large", size), ("small", 1 / size)):
+            # Not "too large by": a number below 1 makes smaller what it multiplies.
+            for way, expected in (("times", size), ("divided by", 1 / size)):
                 if math.isclose(factor, expected, rel_tol=1e-4):
-                    yield f"Every number is too {way}, by a factor of {words}."
+                    yield f"Every number is the right one {way} {words}."
     if not 1e-6 < abs(factor) < 1e6 or abs(factor - 1) < 0.01:
         return
     way, times = ("large", factor) if abs(factor) > 1 else ("small", 1 / factor)

@@ -58,6 +58,12 @@ def _shape_facts(yours: Tensor, right: Tensor) -> Iterator[str]:
                 if len(moved_axes) == 2:
                     yield from _exchange(moved_axes[0], moved_axes[1], right.dim())
                 yield "The numbers are right, but their axes stand in another order."
+    for axis in range(yours.dim() - 1):
+        if _equal(yours.flatten(axis, axis + 1), right):
+            yield (
+                "The numbers are right, but there is an axis too many: "
+                f"flatten({axis}, {axis + 1}) makes one of two."
+            )
     if yours.numel() == right.numel() and _equal(yours.reshape(right.shape), right):
         yield "The numbers are right, in another shape."
     if yours.numel() and right.numel():
