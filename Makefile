@@ -31,13 +31,14 @@ help:
 	@echo "make clean       remove what was built, but not $(VENV) and my-book"
 	@echo "CONTRIBUTING.md has all other commands, and those for Windows without make."
 
+# Python compiles a module when it is first imported; all at once take a minute.
 $(READY): requirements.txt
 	@command -v $(firstword $(PYTHON)) >/dev/null || { echo "$(NO_PYTHON)" >&2; exit 1; }
 	@$(PYTHON) tools/machine.py install $(VENV)
 	@echo "Installing the libraries into $(VENV): some minutes, most of them for PyTorch."
 	@$(PYTHON) -m venv $(VENV)
 	@$(RUN) tools/machine.py torch $(TORCH)
-	@$(RUN) -m pip install -q --disable-pip-version-check -r requirements.txt \
+	@$(RUN) -m pip install -q --disable-pip-version-check --no-compile -r requirements.txt \
 	|| { echo "$(NO_INSTALL)" >&2; exit 1; }
 	@touch $(READY)
 

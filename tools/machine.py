@@ -119,7 +119,7 @@ def install_torch(choice):
     line = "PyTorch {0} {1}, {2}. The other one: rm -rf .venv, then make TORCH={3} book"
     if build == "cpu":
         pip = [sys.executable, "-m", "pip", "install", "--quiet"]
-        pip += ["--disable-pip-version-check"]
+        pip += ["--disable-pip-version-check", "--no-compile"]
         pip += ["--no-deps", "--retries", "0", "--timeout", SECONDS]
         with open(os.devnull, "w") as nowhere:  # a failure isn't the reader's to mend
             pip += ["--index-url", CPU_WHEELS, pin]
