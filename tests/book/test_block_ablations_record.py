@@ -59,8 +59,8 @@ def test_chapter_8_shows_what_one_layer_and_two_blocks_reached():
     shown = cell.outputs[0].data["text/plain"]
     tokenizer = CharTokenizer(whole_world().alphabet)
     for name, rung, steps in (
-        ("one layer", BARE, 2400),
-        ("one layer", BARE, 7400),
+        ("one attention layer", BARE, 2400),
+        ("one attention layer", BARE, 7400),
         ("two blocks", WHOLE, 2400),
     ):
         settings = {"steps": steps, "rate": 0.001, "seed": 0}
