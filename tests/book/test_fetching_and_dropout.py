@@ -86,14 +86,14 @@ def test_heads_that_learn_are_those_of_the_text():
 
     alt = "".join(o.data["text/plain"] for o in cells["both-heads-picture"].outputs)
     scaled, unscaled = (
-        tuple(map(int, one.split(", ")))
-        for one in re.findall(r"300 steps: \[([\d, ]+)\]", alt)
+        tuple(map(float, one.split(", ")))
+        for one in re.findall(r"300 steps: \[([\d., ]+)\]", alt)
     )
-    longer = int(re.search(r"at the rate 0.03: (\d+)", alt)[1])
+    longer = float(re.search(r"at the rate 0.03: ([\d.]+)\.", alt)[1])
     assert len(scaled) == len(unscaled) == 10
     assert scaled[5:] == (16,) * 5
     assert max(unscaled) == unscaled[4] == 8  # at 0.03, which then has more steps
-    assert longer == 13
+    assert round(longer) == 13
     rows = [row[-4:] for row in numbers("who-is-lost")[2:]]
     tiny, others = rows[0][1::2]
     assert [row[1::2] for row in rows] == [(tiny, others)] * 3
@@ -106,8 +106,20 @@ def test_heads_that_learn_are_those_of_the_text():
     (_, *usual_64), (_, *usual_256) = numbers("usual-start")
     assert usual_64[1:] == [16, 16]
     assert max(usual_256) < 11
-    assert numbers("other-widths")[1][1:] == (16, 1)
-    assert {pair[-2:] for pair in numbers("losses")} == {(16, 16)}
+    text = "".join(o.text for o in cells["other-widths"].outputs)
+    widths = [
+        tuple(map(float, re.findall(r"scaled: +([\d.]+)", line)))
+        for line in text.splitlines()
+    ]
+    few, many, high, wide = widths  # 300 steps; 3,000; a rate of 1; D = 256
+    assert few[0] == few[1] < 16
+    assert many == (16, 16)
+    assert high[0] > high[1] + 2
+    assert wide[0] == 16
+    assert round(wide[1]) == 1
+    *smaller, last = [pair[-2:] for pair in numbers("losses")]
+    assert smaller == [(16, 16)] * 3
+    assert last == (16, 0)
     losses = printed_counts("how_sharp_at_first.ipynb", "losses")
     del losses["heads that find all 15 words, and words found on average"]
     assert len(losses) == 6
@@ -139,6 +151,30 @@ def test_words_that_are_slow_began_with_a_tiny_weight(five_heads):
     assert found[~tiny].double().mean() > 0.9
     assert found[tiny].double().mean() < 0.4
     assert (five_heads(8, 0.1, seed=1) > 0.5).all()
+
+
+def test_at_a_high_rate_the_steps_make_unscaled_scores_larger():
+    cells, namespace = sources("03_scaling.ipynb"), {}
+    ending = "    return right.detach()"
+    spread = "    return (words @ W_query @ W_key.mT @ words.mT).std().item() / divisor"
+    assert cells["train"].count(ending) == 1
+    for source in (cells["setup"], cells["head"]):
+        run(source, namespace)
+    run(cells["train"].replace(ending, spread), namespace)
+    for seed in (0, 1, 2):
+        start, low, high = (
+            namespace["train"](1, rate, seed=seed) for rate in (1e-9, 0.03, 0.3)
+        )
+        assert 0.9 * start < low < start  # hardly smaller
+        assert 1.8 * start < high < 2.5 * start
+
+
+@pytest.mark.slow
+def test_at_width_16_both_kinds_find_their_partners_with_more_steps(five_heads):
+    for divisor in (1, 4):
+        for seed in (1, 2):
+            found = five_heads(divisor, 0.3, D=16, steps=3000, seed=seed)
+            assert words_found(found).double().mean() > 15.5
 
 
 @pytest.mark.slow
@@ -264,6 +300,18 @@ def test_other_runs_say_the_same_of_both_lines(lines, p):
     without, dropped = (losses_at_the_end(lines, q, "CLEAR", seeds) for q in (0.0, p))
     assert dropped.mean() > 1.2 * without.mean()
     assert (dropped > without).sum() >= 8
+
+
+@pytest.mark.slow
+def test_stopping_early_does_not_replace_dropout_on_the_bad_line(lines):
+    without, dropped = (
+        torch.tensor(
+            [lines["train"](p, seed, lines["BAD"])[1] for seed in range(100, 110)]
+        )[..., 1].amin(dim=1)
+        for p in (0.0, 0.3)
+    )
+    assert (dropped < without).sum() >= 8
+    assert dropped.median() < without.median()
 
 
 def at_best_rate(lines, p, line, rates, seeds):
