@@ -153,6 +153,7 @@ def test_words_that_are_slow_began_with_a_tiny_weight(five_heads):
     assert (five_heads(8, 0.1, seed=1) > 0.5).all()
 
 
+@pytest.mark.slow
 def test_at_a_high_rate_the_steps_make_unscaled_scores_larger():
     cells, namespace = sources("03_scaling.ipynb"), {}
     ending = "    return right.detach()"
@@ -199,6 +200,7 @@ def require_what_the_text_says(names, rate, steps=300):
     assert words_found(train(loss, rate, 8, start=root, steps=steps)).max() < 15
 
 
+@pytest.mark.slow
 def test_other_words_and_matrices_at_another_rate_say_the_same():
     require_what_the_text_says(learner(seed=1), rate=0.002)
 

@@ -58,7 +58,14 @@ def test_the_weights_made_by_hand_in_chapter_2_are_those_of_the_formula():
     torch.testing.assert_close(chapter["weights"], expected)
 
 
-@pytest.mark.parametrize(("rate", "steps"), [(1 / 3, 900), (1.0, 300), (3.0, 300)])
+@pytest.mark.parametrize(
+    ("rate", "steps"),
+    [
+        pytest.param(1 / 3, 900, marks=pytest.mark.slow),
+        (1.0, 300),
+        pytest.param(3.0, 300, marks=pytest.mark.slow),
+    ],
+)
 @pytest.mark.parametrize("seed", range(1, 5))
 def test_the_layer_of_chapter_2_learns_where_to_look_and_its_control_does_not(
     seed, rate, steps
