@@ -8,6 +8,7 @@ import pytest
 
 from tests.book.test_book import CHAPTERS, PAGES
 from tests.browser.axe import ALIKE, COLOURS, violations
+from tests.browser.watched import hold_still
 from tests.browser.widths import OPEN
 
 # One is looked at as a whole, with its code and its tables.
@@ -28,9 +29,7 @@ def test_a_page_is_accessible_in_both_themes(chromium, site, path):
         page.emulate_media(color_scheme=theme)
         page.locator(f'html[data-theme="{theme}"]').wait_for()
         # An opened one fades in, and what is half visible has too little contrast.
-        page.evaluate(
-            "Promise.allSettled(document.getAnimations().map((one) => one.finished))"
-        )
+        hold_still(page)
         options = {} if theme == "light" else {"runOnly": COLOURS}
         assert violations(page, context, **options) == []
     page.close()

@@ -6,6 +6,21 @@ import time
 from tests.conftest import LONGEST_WAIT
 
 DESKTOP = {"width": 1280, "height": 900}
+# A window that the browser doesn't draw finishes nothing: what still moves after a
+# while is taken to its end.
+HOLD_STILL = """async () => {
+    document.body.getBoundingClientRect();
+    await Promise.race([
+        Promise.allSettled(document.getAnimations().map((one) => one.finished)),
+        new Promise((done) => setTimeout(done, 5000)),
+    ]);
+    for (const one of document.getAnimations()) one.cancel();
+}"""
+
+
+def hold_still(page):
+    """Let what fades and slides on a page come to its end."""
+    page.evaluate(HOLD_STILL)
 
 
 class Watched:

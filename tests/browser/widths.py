@@ -1,5 +1,7 @@
 """What a page cuts off: every block measured at six widths, on one visit."""
 
+from tests.browser.watched import hold_still
+
 WIDTHS = (1280, 1200, 1024, 768, 375, 320)
 HEIGHT = 900
 # Meanwhile all folds are open, and a scroll bar takes its room.
@@ -16,9 +18,7 @@ CLOSE = """() => {
     document.body.style.marginRight = "";
 }"""
 # What may scroll on a wide screen, too: a table, and a line of more than 80 columns.
-CUT = """async () => {
-    document.body.getBoundingClientRect();  // the sidebars slide in
-    await Promise.allSettled(document.getAnimations().map((one) => one.finished));
+CUT = """() => {
     const cut = [];
     const style = (one) => getComputedStyle(one);
     const say = (how, { outerHTML, textContent }) =>
@@ -81,6 +81,7 @@ def cut_off(page):
     page.evaluate(OPEN)
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": HEIGHT})
+        hold_still(page)  # the sidebars slide in
         found += [f"{width}: {one}" for one in page.evaluate(CUT)]
     page.evaluate(CLOSE)
     return found
