@@ -23,7 +23,7 @@ def arrows(
     axes: Sequence[Sequence[str]],
     decimals: int = 0,
 ) -> Picture:
-    """Draw vectors of two numbers as arrows from the origin, in panels downwards.
+    """Draw vectors of two numbers as arrows from the origin, one panel below another.
 
     All panels have one scale, so that the lengths can be compared, too.
     They are narrow enough for a phone.

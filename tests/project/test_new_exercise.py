@@ -1,5 +1,6 @@
 """An exercise that was just started works, as it stands."""
 
+import os
 import subprocess
 import sys
 
@@ -109,6 +110,31 @@ def test_a_check_says_whose_exercise_it_is(tmp_path, chapter, words):
     (tmp_path / listed).write_bytes((ROOT / listed).read_bytes())
     check, *_ = new_exercise.start(SLUG, chapter, tmp_path)
     assert check.read_text().startswith(f'"""Exercise of {words}: ')
+
+
+def test_a_notebook_may_be_named_by_its_path(tmp_path):
+    for folder in ("helpers/checks/exercises", "tests/solutions", "chapters"):
+        (tmp_path / folder).mkdir(parents=True)
+    for path in (f"chapters/{CHAPTER}.ipynb", "helpers/checks/exercises/__init__.py"):
+        (tmp_path / path).write_bytes((ROOT / path).read_bytes())
+    *_, page = new_exercise.start(SLUG, f"chapters/{CHAPTER}.ipynb", tmp_path)
+    assert page == tmp_path / "chapters" / f"{CHAPTER}.ipynb"
+    assert f"exercise-{SLUG}" in {cell.id for cell in notebooks.read(page).cells}
+
+
+def test_notebooks_run_with_the_library_beside_them(monkeypatch, tmp_path):
+    """An environment may have been made for another copy of the book."""
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "elsewhere"))
+    page = tmp_path / "page.ipynb"
+    page.write_bytes((ROOT / "chapters" / f"{CHAPTER}.ipynb").read_bytes())
+    found = []
+    monkeypatch.setattr(
+        notebooks, "execute", lambda *_: found.append(os.environ["PYTHONPATH"])
+    )
+    monkeypatch.setattr(sys, "argv", ["notebooks", "run", str(page)])
+    notebooks.main()
+    [paths] = found
+    assert paths.split(os.pathsep)[0] == str(ROOT)
 
 
 @pytest.mark.parametrize(
