@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from helpers import validation
 from helpers.attention import causal_mask
 from helpers.models.language_model import TransformerLM
-from helpers.models.positions import rotary_angles, rotate
+from helpers.models.positions import angle_dtype, rotary_angles, rotate
 from helpers.models.transformer_block import (
     Block,
     BlockAttention,
@@ -87,7 +87,12 @@ class Decoder:
         if config.positions == "rotary":
             places, device = config.context_length, weight.device
             base = config.rotary_base
-            angles = rotary_angles(0, places, self.head_dim, base=base, device=device)
+            angles = rotary_angles(
+                *(0, places, self.head_dim),
+                base=base,
+                device=device,
+                dtype=angle_dtype(weight),
+            )
             self.rotations = (
                 angles.cos().to(weight.dtype),
                 angles.sin().to(weight.dtype),
@@ -218,7 +223,8 @@ def _is_usual(block: nn.Module, config: TransformerConfig) -> bool:
     layer = block.attention
     parts = (layer.W_query, layer.W_key, layer.W_value)
     return (
-        (block.residual and block.mlp is not None and block.mlp_norm is not None)
+        (block.residual and block.norm_first)
+        and (block.mlp is not None and block.mlp_norm is not None)
         and (layer.window is None and layer.num_heads == config.num_heads)
         and all(isinstance(part, nn.Linear) for part in parts)
         and len({part.bias is None for part in parts}) == 1

@@ -4,7 +4,7 @@ Shapes use the book's letters: B batch, T positions; a text is a row of characte
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import torch
@@ -81,8 +81,9 @@ def generate(
     top_p: float | None = None,
     generator: torch.Generator | None = None,
     use_cache: bool = True,
+    stop_ids: Collection[int] = (),
 ) -> Tensor:
-    """Write on from a prompt, one character at a time.
+    """Write on from a prompt, one character (or token) at a time.
 
     The model sees the last ``context_length`` characters. One random number is drawn
     for each new character, on the CPU whatever the model's device, so that a seed leads
@@ -104,10 +105,13 @@ def generate(
             characters are the same, sooner. Once the text outgrows the context, every
             position moves with each character and nothing kept fits any more: from
             there on each step reads the last ``context_length`` characters anew.
+        stop_ids: end as soon as every text has one of these behind its prompt, such as
+            the token that closes an answer. A text that had one before goes on until
+            then.
 
     Returns:
         ids: (B, T + max_new_tokens), the prompt and what follows, on the prompt's
-            device.
+            device; fewer where all have stopped.
 
     Raises:
         ValueError: ids or an option of another type or out of its range, a generator of
@@ -121,7 +125,14 @@ def generate(
     _require_options(temperature, top_k, top_p)
     _require_generator(generator)
     validation.require_booleans(use_cache=use_cache)
+    for one in stop_ids:
+        if not validation.is_whole(one) or not 0 <= one < own.vocab_size:
+            raise ValueError(
+                f"stop_ids must lie in 0 to vocab_size - 1 = {own.vocab_size - 1}, got "
+                f"{one!r}"
+            )
     B, T = prompt_ids.shape
+    running = set(range(B))
     ids = prompt_ids.new_empty(B, T + max_new_tokens, device="cpu")
     ids[:, :T] = prompt_ids
     with eval_mode(model), torch.inference_mode():
@@ -138,6 +149,11 @@ def generate(
                 )
                 drawn = _draw(probabilities, generator)
             ids[:, end] = drawn
+            if stop_ids:
+                running -= {i for i in running if ids[i, end].item() in stop_ids}
+                if not running:
+                    ids = ids[:, : end + 1]
+                    break
     return ids.to(prompt_ids.device, copy=True)
 
 

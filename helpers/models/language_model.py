@@ -17,6 +17,7 @@ from helpers.attention import MultiHeadAttention
 from helpers.models.kv_cache import KVCache
 from helpers.models.positions import (
     alibi_bias,
+    angle_dtype,
     rotary_angles,
     rotate,
     sinusoidal_positions,
@@ -157,7 +158,7 @@ class TransformerLM(nn.Module):
         config: a TransformerConfig.
 
     Raises:
-        ValueError: a config of another type.
+        ValueError: a config of another type, or one that isn't causal.
 
     Source: Radford et al. 2019, section 2.3.
     """
@@ -166,6 +167,11 @@ class TransformerLM(nn.Module):
         if not isinstance(config, TransformerConfig):
             raise ValueError(
                 f"config must be a TransformerConfig, got {type(config).__name__}"
+            )
+        if not config.causal:
+            raise ValueError(
+                "config must have causal=True, got False: what sees the next token "
+                "can't learn to predict it; TransformerEncoder takes such a config"
             )
         super().__init__()
         self.config = config
@@ -185,7 +191,7 @@ class TransformerLM(nn.Module):
         if config.embedding_skip:  # each block's shares of its input and the embeddings
             self.residual_scale = nn.Parameter(torch.ones(config.num_layers))
             self.embedding_scale = nn.Parameter(torch.zeros(config.num_layers))
-        self.final_norm = make_norm(config)
+        self.final_norm = make_norm(config) if config.norm_first else nn.Identity()
         self.head = None
         if not config.tie_weights:
             self.head = nn.Linear(config.d_model, config.vocab_size, bias=False)
@@ -282,7 +288,12 @@ class TransformerLM(nn.Module):
         if self.config.positions != "rotary":
             return None
         D, base = self.config.d_model // self.config.num_heads, self.config.rotary_base
-        angles = rotary_angles(start, ids.shape[1], D, base=base, device=ids.device)
+        angles = rotary_angles(
+            *(start, ids.shape[1], D),
+            base=base,
+            device=ids.device,
+            dtype=angle_dtype(self.token_embedding.weight),
+        )
         return functools.partial(rotate, cosines=angles.cos(), sines=angles.sin())
 
     def embed_pairs(self, ids: Tensor, before: Tensor | None) -> Tensor:

@@ -52,6 +52,7 @@ def rotary_angles(
     *,
     base: float = BASE,
     device: torch.device | str | None = None,
+    dtype: torch.dtype = torch.float32,
 ) -> Tensor:
     """Rotary positions (RoPE): the angle of each pair of features at each position.
 
@@ -63,9 +64,10 @@ def rotary_angles(
         head_dim: D, even.
         base: how much slower the last pair turns than the first, nearly.
         device: where the angles are made.
+        dtype: what they are computed in. Narrower than float32 is too coarse for them.
 
     Returns:
-        angles: (T, D / 2) in radians, float32.
+        angles: (T, D / 2) in radians.
 
     Raises:
         ValueError: as for ``sinusoidal_positions``.
@@ -76,9 +78,14 @@ def rotary_angles(
     validation.require_counts(start=start)
     if head_dim % 2:
         raise ValueError(f"an even number of features must come, got {head_dim}")
-    pairs = torch.arange(head_dim // 2, device=device, dtype=torch.float32)
-    positions = torch.arange(start, start + T, device=device, dtype=torch.float32)
+    pairs = torch.arange(head_dim // 2, device=device, dtype=dtype)
+    positions = torch.arange(start, start + T, device=device, dtype=dtype)
     return torch.outer(positions, base ** (-2 * pairs / head_dim))
+
+
+def angle_dtype(weights: Tensor) -> torch.dtype:
+    """What a model's angles are computed in: float64 for float64, else float32."""
+    return torch.promote_types(weights.dtype, torch.float32)
 
 
 def rotate(

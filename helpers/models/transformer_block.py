@@ -26,7 +26,7 @@ from helpers.validation import checked, on_request, unchecked, with_weights
 CHOICES = {
     "positions": ("learned", "sinusoidal", "rotary", "alibi", "none"),
     "norm": ("layer", "rms", "none"),
-    "activation": ("gelu", "squared_relu", "swiglu"),
+    "activation": ("gelu", "gelu_tanh", "squared_relu", "swiglu"),
 }
 Rotation = Callable[[Tensor], Tensor]
 Bias = Callable[[int, int], Tensor]
@@ -80,17 +80,22 @@ class TransformerConfig:
         pair_embedding: add an embedding of each character and the one before it, from
             a table of vocab_size² rows, to that of the character alone.
         norm: "layer" (LayerNorm), "rms" (RMSNorm) or "none", before each layer.
+        norm_first: put a layer's norm before it (pre-norm); False puts it behind the
+            sum of input and output (post-norm), and none behind the last block.
         norm_eps: what these norms add to the mean of the squares, before the root.
         residual: add each layer's output to its input, or replace the input.
         mlp: follow attention by an MLP.
-        activation: "gelu" or "squared_relu", inside the MLP; "swiglu" for an MLP with a
-            gate, two thirds as wide, so that it has about as many weights.
+        activation: "gelu", "gelu_tanh" (its approximation, as in GPT-2) or
+            "squared_relu", inside the MLP; "swiglu" for an MLP with a gate, two thirds
+            as wide, so that it has about as many weights.
         mlp_ratio: width of the MLP, as a multiple of ``d_model``.
         mlp_hidden: width of the MLP, gated or not, where it is no such multiple.
         tie_weights: take the token embeddings as the last layer's weight.
         qkv_bias: give the query, key and value layers a bias.
         bias: give the layer behind attention and those of the MLP a bias; one with a
             gate has none either way.
+        causal: let a token attend to itself and those before it; False, to all, for a
+            TransformerEncoder.
         num_kv_heads: heads of keys and values, a divisor of ``num_heads``, where
             several query heads share one (grouped-query attention, GQA; multi-query,
             MQA, with one); as many as there are heads where left out.
@@ -108,7 +113,7 @@ class TransformerConfig:
         ValueError: an option of another type or outside its choices; ``num_heads`` that
             doesn't divide ``d_model``; ``num_kv_heads`` that doesn't divide
             ``num_heads``; rotary positions with heads of odd width, sinusoidal ones
-            with an odd ``d_model``.
+            with an odd ``d_model``; a window of a layer that isn't causal.
 
     Source: Radford et al. 2019, section 2.3, for the order of the layers; Ainslie et
     al. 2023, section 2.2, for shared keys; Henry et al. 2020 for norms of queries and
@@ -141,6 +146,8 @@ class TransformerConfig:
     norm_eps: float = 1e-5
     mlp_hidden: int | None = None
     bias: bool = True
+    norm_first: bool = True
+    causal: bool = True
 
     def __post_init__(self) -> None:
         sizes, switches = self._of_type(int), self._of_type(bool)
@@ -173,6 +180,8 @@ class TransformerConfig:
                 f"num_kv_heads must divide num_heads = {self.num_heads}, got "
                 f"{self.num_kv_heads}"
             )
+        if self.window is not None and not self.causal:
+            raise ValueError(f"a window needs causal=True, got window {self.window}")
         self._make_plain()
 
     @property
@@ -197,7 +206,7 @@ class TransformerConfig:
 
 
 class BlockAttention(nn.Module):
-    """Causal attention with a block's options, and room for earlier keys.
+    """Attention with a block's options, and room for earlier keys.
 
     It has the layers of MultiHeadAttention, and no mask: where no flag of the fused
     path says the same, a mask is made for as many positions as come.
@@ -233,6 +242,7 @@ class BlockAttention(nn.Module):
             self.W_value = nn.Linear(C, width, bias=config.qkv_bias)
         self.dropout = nn.Dropout(config.dropout)
         self.window, self.sinks = config.window, config.sinks
+        self.causal = config.causal
         self.core: Core | None = None
         self.query_norm = RMSNorm(C // H) if config.qk_norm else None
         self.key_norm = RMSNorm(C // H) if config.qk_norm else None
@@ -247,7 +257,7 @@ class BlockAttention(nn.Module):
         bias: Bias | None = None,
         past: Past | None = None,
     ) -> Tensor | tuple[Tensor, Tensor]:
-        """Attend from every token of ``x`` to itself and to the tokens before it.
+        """Attend from every token of ``x`` to itself and to those before it, or to all.
 
         Args:
             x: (B, T, C), with T of at most ``context_length``.
@@ -255,7 +265,7 @@ class BlockAttention(nn.Module):
             rotation: a function of queries or keys (B, H, T, D) that puts their
                 positions into them.
             bias: a function of T and S that returns what is added to the scores,
-                (H, T, S).
+                (H, T, S) or (B, H, T, S); each axis but the last may be 1.
             past: a function that keeps keys and values (B, H_kv, T, D), and returns
                 them with the earlier ones in front, (B, H_kv, S, D). Who keeps them
                 counts them.
@@ -304,7 +314,11 @@ class BlockAttention(nn.Module):
             keys = keys.repeat_interleave(times, dim=1)  # (B, H, S, D)
             values = values.repeat_interleave(times, dim=1)
         # A flag is faster than the mask that it means.
-        causal = fused and T == S > 1 and self.window is None and added is None
+        causal = (
+            (fused and self.causal and T == S > 1)
+            and self.window is None
+            and added is None
+        )
         mask = None if causal else self._mask(T, S, queries.device)
         if not fused:
             return _attend(queries, keys, values, mask=mask, bias=added, dropout_p=p)
@@ -320,6 +334,8 @@ class BlockAttention(nn.Module):
 
     def _mask(self, T: int, S: int, device: torch.device) -> Tensor | None:
         """What the last T of S positions may attend to; None where that is all."""
+        if not self.causal:
+            return None
         if T == 1 and (self.window is None or self.window + self.sinks >= S):
             return None
         if self.window is None:
@@ -340,7 +356,10 @@ class BlockAttention(nn.Module):
             raise ValueError(f"the layer's core computes attention without {lacks}")
         core = cast(Core, self.core)
         return core(
-            queries, keys, values, causal=True, window=self.window, sinks=self.sinks
+            *(queries, keys, values),
+            causal=self.causal,
+            window=self.window,
+            sinks=self.sinks,
         )
 
 
@@ -407,23 +426,32 @@ def _make_mlp(config: TransformerConfig) -> nn.Module:
         return GatedMLP(C, hidden)
     return nn.Sequential(
         nn.Linear(C, hidden, bias=config.bias),
-        nn.GELU() if config.activation == "gelu" else SquaredReLU(),
+        _make_activation(config.activation),
         nn.Linear(hidden, C, bias=config.bias),
     )
+
+
+def _make_activation(name: str) -> nn.Module:
+    if name == "squared_relu":
+        return SquaredReLU()
+    return nn.GELU("tanh" if name == "gelu_tanh" else "none")
 
 
 class Block(nn.Module):
     """Attention and an MLP, each behind a norm and added to the residual path.
 
+    With ``norm_first=False`` each norm comes behind that sum (post-norm).
+
     Args:
         config: a TransformerConfig.
 
-    Source: Radford et al. 2019, section 2.3 (the norm comes first).
+    Source: Radford et al. 2019, section 2.3 (the norm comes first); Vaswani et al.
+    2017, section 3.1 (it comes behind the sum).
     """
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
-        self.residual = config.residual
+        self.residual, self.norm_first = config.residual, config.norm_first
         self.dropout = nn.Dropout(config.dropout)
         self.attention_norm = make_norm(config)
         self.attention = BlockAttention(config)
@@ -445,7 +473,7 @@ class Block(nn.Module):
             x: (B, T, C); with ``return_weights`` the pair of x and weights.
         """
         result = self.attention(
-            self.attention_norm(x),
+            self.attention_norm(x) if self.norm_first else x,
             return_weights=return_weights,
             rotation=rotation,
             bias=bias,
@@ -453,8 +481,13 @@ class Block(nn.Module):
         )
         update, weights = with_weights(result)
         x = self._add(x, update)
+        if not self.norm_first:
+            x = self.attention_norm(x)
         if self.mlp is not None and self.mlp_norm is not None:
-            x = self._add(x, self.mlp(self.mlp_norm(x)))
+            update = self.mlp(self.mlp_norm(x) if self.norm_first else x)
+            x = self._add(x, update)
+            if not self.norm_first:
+                x = self.mlp_norm(x)
         return on_request(x, weights, return_weights)
 
     def last_layers(self) -> list[nn.Linear]:

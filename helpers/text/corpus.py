@@ -138,7 +138,7 @@ def _little_world(
 
 
 def _tiny_shakespeare() -> Corpus:
-    path = _cache_folder() / FILE_NAME
+    path = cache_folder() / FILE_NAME
     content = _read(path)
     if content is None:
         content = _fetch(path)
@@ -149,7 +149,12 @@ def _tiny_shakespeare() -> Corpus:
     return Corpus("tiny-shakespeare", (text[:cut],), (text[cut:],), alphabet)
 
 
-def _cache_folder() -> pathlib.Path:
+def cache_folder() -> pathlib.Path:
+    """Where what was fetched is kept: BOOK_DATA, else ~/.cache/attention-one-step.
+
+    Raises:
+        CorpusUnavailable: a home folder that can't be found.
+    """
     folder = os.environ.get("BOOK_DATA") or "~/.cache/attention-one-step"
     try:
         return pathlib.Path(folder).expanduser()

@@ -41,6 +41,8 @@ const FIXED_OPTIONS = {
   norm_eps: 1e-5,
   mlp_hidden: null,
   bias: true,
+  norm_first: true,
+  causal: true,
 };
 
 /**

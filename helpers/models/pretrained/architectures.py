@@ -1,0 +1,352 @@
+"""What other people's models are called in this book's layers: Llama, GPT-2, BERT.
+
+A file names its tensors as its authors did. Here stands which layer of a TransformerLM
+or TransformerEncoder each of them belongs to, and which of the many options of a
+``config.json`` those layers can do.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from torch import Tensor
+
+from helpers.models.transformer_block import TransformerConfig
+
+Tensors = Mapping[str, Tensor]
+Settings = Mapping[str, Any]
+
+
+class Architecture(NamedTuple):
+    """How to read one kind of model.
+
+    Attributes:
+        config: from ``config.json`` to a TransformerConfig.
+        state: from the file's tensors to a state dict, and the names of the tensors
+            that were not needed.
+        causal: whether it is a TransformerLM.
+    """
+
+    config: Callable[[Settings], TransformerConfig]
+    state: Callable[[Tensors, TransformerConfig], tuple[dict[str, Tensor], list[str]]]
+    causal: bool
+
+
+def architecture(settings: Settings) -> Architecture:
+    """Choose by ``model_type``.
+
+    Args:
+        settings: a ``config.json``.
+
+    Returns:
+        architecture: an Architecture.
+
+    Raises:
+        ValueError: another kind of model; the message says what it would need.
+    """
+    kind = settings.get("model_type")
+    if isinstance(kind, str) and kind in ARCHITECTURES:
+        return ARCHITECTURES[kind]
+    lacks = LACKING.get(str(kind), "it would need a table of its tensors' names")
+    raise ValueError(
+        f"model_type must be one of {list(ARCHITECTURES)}, got {kind!r}: {lacks}"
+    )
+
+
+def llama_names(num_layers: int) -> dict[str, str]:
+    """What a Llama's tensors are called in a TransformerLM.
+
+    Args:
+        num_layers: of the model.
+
+    Returns:
+        names: a dict from our names to those of its authors.
+    """
+    return _names(LLAMA, LLAMA_BLOCK, num_layers)
+
+
+def halves_from_pairs(weight: Tensor, heads: int) -> Tensor:
+    """Order a projection's features for ``rotate(..., interleaved=False)``.
+
+    Rotary positions turn pairs of features. Where feature 2i pairs with 2i + 1 (GGUF,
+    the paper), they are put so that i pairs with i + D / 2 (Llama on the hub).
+
+    Args:
+        weight: (heads · D, C), of queries or keys.
+        heads: how many.
+
+    Returns:
+        weight: the same rows, in another order.
+    """
+    pairs = weight.unflatten(0, (heads, -1, 2))  # (heads, D / 2, 2, C)
+    return pairs.transpose(1, 2).flatten(0, 2)
+
+
+def _names(
+    outer: Mapping[str, str], inner: Mapping[str, str], num_layers: int
+) -> dict[str, str]:
+    """Our name to theirs, block by block; {} of ``inner`` is the block's number."""
+    names = {ours: theirs for ours, theirs in outer.items() if ours != "blocks"}
+    for i in range(num_layers):
+        prefix = outer["blocks"].format(i)
+        names |= {
+            f"blocks.{i}.{ours}": f"{prefix}.{theirs}" for ours, theirs in inner.items()
+        }
+    return names
+
+
+def _take(
+    tensors: Tensors, names: Mapping[str, str]
+) -> tuple[dict[str, Tensor], list[str]]:
+    for theirs in names.values():
+        if theirs not in tensors:
+            raise ValueError(f"the file lacks the tensor {theirs}")
+    unused = sorted(tensors.keys() - set(names.values()))
+    return {ours: tensors[theirs] for ours, theirs in names.items()}, unused
+
+
+def _refuse(settings: Settings, allowed: Mapping[str, tuple[Any, ...]]) -> None:
+    """Settings that would compute something else than these layers do."""
+    for name, values in allowed.items():
+        if settings.get(name, values[0]) not in values:
+            listed = " or ".join(repr(value) for value in values)
+            raise ValueError(
+                f"{name} must be {listed}, got {settings[name]!r}: the layers of this "
+                "book don't have that"
+            )
+
+
+def _get(settings: Settings, name: str) -> Any:
+    if name not in settings:
+        raise ValueError(f"config.json lacks {name}")
+    return settings[name]
+
+
+LLAMA = {
+    "token_embedding.weight": "model.embed_tokens.weight",
+    "blocks": "model.layers.{}",
+    "final_norm.weight": "model.norm.weight",
+}
+LLAMA_BLOCK = {
+    "attention_norm.weight": "input_layernorm.weight",
+    "attention.W_query.weight": "self_attn.q_proj.weight",
+    "attention.W_key.weight": "self_attn.k_proj.weight",
+    "attention.W_value.weight": "self_attn.v_proj.weight",
+    "attention.out_proj.weight": "self_attn.o_proj.weight",
+    "mlp_norm.weight": "post_attention_layernorm.weight",
+    "mlp.gate.weight": "mlp.gate_proj.weight",
+    "mlp.up.weight": "mlp.up_proj.weight",
+    "mlp.down.weight": "mlp.down_proj.weight",
+}
+
+
+def _llama_config(settings: Settings) -> TransformerConfig:
+    # Newer files keep everything about the rotation in one place.
+    rotary = settings.get("rope_parameters") or settings.get("rope_scaling") or {}
+    kind = rotary.get("rope_type", rotary.get("type", "default"))
+    if kind != "default":
+        raise ValueError(
+            f"rope_type must be 'default', got {kind!r}: the layers of this book turn "
+            "by unscaled angles"
+        )
+    _refuse(
+        settings,
+        {
+            "hidden_act": ("silu",),
+            "attention_bias": (False,),
+            "mlp_bias": (False,),
+            "rope_interleaved": (False,),
+            "partial_rotary_factor": (1.0,),
+        },
+    )
+    C, H = _get(settings, "hidden_size"), _get(settings, "num_attention_heads")
+    _refuse(settings, {"head_dim": (C // H, None)})
+    base = rotary.get("rope_theta") or settings.get("rope_theta") or 10_000.0
+    return TransformerConfig(
+        vocab_size=_get(settings, "vocab_size"),
+        context_length=_get(settings, "max_position_embeddings"),
+        d_model=C,
+        num_heads=H,
+        num_layers=_get(settings, "num_hidden_layers"),
+        num_kv_heads=settings.get("num_key_value_heads"),
+        positions="rotary",
+        rotary_base=base,
+        norm="rms",
+        norm_eps=settings.get("rms_norm_eps", 1e-6),
+        activation="swiglu",
+        mlp_hidden=_get(settings, "intermediate_size"),
+        tie_weights=settings.get("tie_word_embeddings", False),
+        bias=False,
+    )
+
+
+def _llama_state(
+    tensors: Tensors, config: TransformerConfig
+) -> tuple[dict[str, Tensor], list[str]]:
+    names = llama_names(config.num_layers)
+    if not config.tie_weights:
+        names["head.weight"] = "lm_head.weight"
+    state, unused = _take(tensors, names)
+    # Some files keep the angles, and the shared table twice.
+    unneeded = ("rotary_emb.inv_freq", "lm_head.weight")
+    return state, [name for name in unused if not name.endswith(unneeded)]
+
+
+GPT2 = {
+    "token_embedding.weight": "wte.weight",
+    "position_embedding.weight": "wpe.weight",
+    "blocks": "h.{}",
+    "final_norm.weight": "ln_f.weight",
+    "final_norm.bias": "ln_f.bias",
+}
+GPT2_BLOCK = {
+    f"{ours}.{part}": f"{theirs}.{part}"
+    for ours, theirs in (
+        ("attention_norm", "ln_1"),
+        ("attention.out_proj", "attn.c_proj"),
+        ("mlp_norm", "ln_2"),
+        ("mlp.0", "mlp.c_fc"),
+        ("mlp.2", "mlp.c_proj"),
+    )
+    for part in ("weight", "bias")
+}
+
+
+def _gpt2_config(settings: Settings) -> TransformerConfig:
+    _refuse(
+        settings,
+        {
+            "activation_function": ("gelu_new", "gelu_pytorch_tanh"),
+            "scale_attn_weights": (True,),
+            "scale_attn_by_inverse_layer_idx": (False,),
+            "add_cross_attention": (False,),
+            "tie_word_embeddings": (True,),
+        },
+    )
+    return TransformerConfig(
+        vocab_size=_get(settings, "vocab_size"),
+        context_length=_get(settings, "n_positions"),
+        d_model=_get(settings, "n_embd"),
+        num_heads=_get(settings, "n_head"),
+        num_layers=_get(settings, "n_layer"),
+        norm_eps=settings.get("layer_norm_epsilon", 1e-5),
+        activation="gelu_tanh",
+        mlp_hidden=settings.get("n_inner"),
+        tie_weights=True,
+        qkv_bias=True,
+    )
+
+
+def _gpt2_state(
+    tensors: Tensors, config: TransformerConfig
+) -> tuple[dict[str, Tensor], list[str]]:
+    tensors = _without_prefix(tensors, "transformer.")
+    names = _names(GPT2, GPT2_BLOCK, config.num_layers)
+    merged = {f"h.{i}.attn.c_attn" for i in range(config.num_layers)}
+    rest = {name: one for name, one in tensors.items() if name[:-7] not in merged}
+    rest = {name: one for name, one in rest.items() if name[:-5] not in merged}
+    state, unused = _take(rest, names)
+    for i in range(config.num_layers):
+        for part in ("weight", "bias"):
+            name = f"h.{i}.attn.c_attn.{part}"
+            if name not in tensors:
+                raise ValueError(f"the file lacks the tensor {name}")
+            # Queries, keys and values stand side by side.
+            for ours, one in zip(
+                ("W_query", "W_key", "W_value"),
+                tensors[name].chunk(3, dim=-1),
+                strict=True,
+            ):
+                state[f"blocks.{i}.attention.{ours}.{part}"] = one
+    for name, one in state.items():
+        # Its linear layers keep their weights transposed: (in, out).
+        if name.startswith("blocks") and name.endswith("weight") and one.ndim == 2:
+            state[name] = one.T.contiguous()
+    masks = tuple(f"h.{i}.attn.{m}" for i in range(config.num_layers) for m in MASKS)
+    return state, [one for one in unused if one not in (*masks, "lm_head.weight")]
+
+
+MASKS = ("bias", "masked_bias")
+
+BERT = {
+    "token_embedding.weight": "embeddings.word_embeddings.weight",
+    "position_embedding.weight": "embeddings.position_embeddings.weight",
+    "segment_embedding.weight": "embeddings.token_type_embeddings.weight",
+    "embedding_norm.weight": "embeddings.LayerNorm.weight",
+    "embedding_norm.bias": "embeddings.LayerNorm.bias",
+    "blocks": "encoder.layer.{}",
+}
+BERT_BLOCK = {
+    f"{ours}.{part}": f"{theirs}.{part}"
+    for ours, theirs in (
+        ("attention.W_query", "attention.self.query"),
+        ("attention.W_key", "attention.self.key"),
+        ("attention.W_value", "attention.self.value"),
+        ("attention.out_proj", "attention.output.dense"),
+        ("attention_norm", "attention.output.LayerNorm"),
+        ("mlp.0", "intermediate.dense"),
+        ("mlp.2", "output.dense"),
+        ("mlp_norm", "output.LayerNorm"),
+    )
+    for part in ("weight", "bias")
+}
+
+
+def _bert_config(settings: Settings) -> TransformerConfig:
+    _refuse(
+        settings,
+        {
+            "hidden_act": ("gelu",),
+            "position_embedding_type": ("absolute",),
+            "is_decoder": (False,),
+            "add_cross_attention": (False,),
+        },
+    )
+    return TransformerConfig(
+        vocab_size=_get(settings, "vocab_size"),
+        context_length=_get(settings, "max_position_embeddings"),
+        d_model=_get(settings, "hidden_size"),
+        num_heads=_get(settings, "num_attention_heads"),
+        num_layers=_get(settings, "num_hidden_layers"),
+        norm_eps=settings.get("layer_norm_eps", 1e-12),
+        norm_first=False,
+        mlp_hidden=_get(settings, "intermediate_size"),
+        qkv_bias=True,
+        causal=False,
+    )
+
+
+def _bert_state(
+    tensors: Tensors, config: TransformerConfig
+) -> tuple[dict[str, Tensor], list[str]]:
+    tensors = _without_prefix(tensors, "bert.")
+    state, unused = _take(tensors, _names(BERT, BERT_BLOCK, config.num_layers))
+    # One text is read at a time: the first of the two segments.
+    state["segment_embedding.weight"] = state["segment_embedding.weight"][:1].clone()
+    return state, [name for name in unused if name != "embeddings.position_ids"]
+
+
+def _without_prefix(tensors: Tensors, prefix: str) -> Tensors:
+    return {name.removeprefix(prefix): one for name, one in tensors.items()}
+
+
+ARCHITECTURES: Mapping[str, Architecture] = {
+    "llama": Architecture(_llama_config, _llama_state, causal=True),
+    "gpt2": Architecture(_gpt2_config, _gpt2_state, causal=True),
+    "bert": Architecture(_bert_config, _bert_state, causal=False),
+}
+# What others would need, for the message.
+LACKING: Mapping[str, str] = {
+    "mistral": "its layers are Llama's, with a window in some versions; if "
+    "sliding_window is null, set model_type to 'llama' in config.json",
+    "qwen2": "queries, keys and values have a bias there",
+    "qwen3": "queries and keys have a norm there, and heads may be wider than C / H",
+    "gemma2": "it has norms behind its layers, too, and caps scores and logits",
+    "gemma3": "it has norms behind its layers, too, and windows in most of them",
+    "phi3": "its queries, keys and values are one tensor, and so are gate and up",
+    "gpt_neox": "it adds attention and MLP side by side, and turns a part of a head",
+    "mixtral": "it has several MLPs a block, of which each token takes some",
+    "deepseek_v3": "it has latent attention, and several MLPs a block",
+    "roberta": "its positions begin at 2, behind those of padding",
+    "distilbert": "it has no segments, and its tensors have other names",
+    "t5": "it has an encoder and a decoder, and biases by distance",
+}
