@@ -11,19 +11,19 @@ from torch import Tensor, nn
 from helpers import validation
 
 
-class LoRALinear(nn.Module):
+class LoRALinear(nn.Linear):
     """A linear layer that stays as it is, plus a product of two thin ones.
 
-    x Wᵀ + (alpha / r) x Aᵀ Bᵀ, where only A and B are trained. B begins with zeros, so
-    that nothing changes at first.
+    x Wᵀ + (alpha / r) x Aᵀ Bᵀ + bias, where only A and B are trained. B begins with
+    zeros, so that nothing changes at first.
 
     Args:
-        layer: an ``nn.Linear``; its weight and bias are frozen, in place.
+        layer: an ``nn.Linear``; its weight and bias are shared, and frozen.
         rank: r, at most the smaller of d_in and d_out.
         alpha: how strongly the product counts; the rank where left out.
 
     Attributes:
-        layer: as given.
+        weight: (d_out, d_in), the layer's.
         A: (r, d_in), drawn as ``nn.Linear`` draws its weight.
         B: (d_out, r)
 
@@ -44,29 +44,28 @@ class LoRALinear(nn.Module):
             raise ValueError(f"rank must be at most {min(d_in, d_out)}, got {rank}")
         alpha = rank if alpha is None else alpha
         validation.require_number("alpha", alpha)
-        super().__init__()
-        self.layer, self.scale = layer.requires_grad_(False), alpha / rank
-        weight = layer.weight
-        self.A = nn.Parameter(weight.new_empty(rank, d_in))
-        self.B = nn.Parameter(weight.new_zeros(d_out, rank))
+        with torch.device("meta"):  # its own weights are the layer's
+            super().__init__(d_in, d_out, bias=layer.bias is not None)
+        layer.requires_grad_(False)
+        self.weight, self.bias, self.scale = layer.weight, layer.bias, alpha / rank
+        self.A = nn.Parameter(self.weight.new_empty(rank, d_in))
+        self.B = nn.Parameter(self.weight.new_zeros(d_out, rank))
         nn.init.kaiming_uniform_(self.A, a=5**0.5)
 
     def forward(self, x: Tensor) -> Tensor:
         """From (..., d_in) to (..., d_out)."""
         update = (x @ self.A.T) @ self.B.T  # (..., r), then (..., d_out)
-        result: Tensor = self.layer(x) + self.scale * update
-        return result
+        return super().forward(x) + self.scale * update
 
     def merged(self) -> nn.Linear:
         """One layer of the same result: the product added to the frozen weight."""
-        d_out, d_in = self.layer.weight.shape
         with torch.device("meta"):
-            plain = nn.Linear(d_in, d_out, bias=self.layer.bias is not None)
-        weight = self.layer.weight + self.scale * self.B @ self.A  # (d_out, d_in)
-        plain.weight = nn.Parameter(weight.detach())
-        if self.layer.bias is not None:
-            plain.bias = nn.Parameter(self.layer.bias.detach().clone())
-        return plain
+            layer = nn.Linear(*self.weight.T.shape, bias=self.bias is not None)
+        weight = self.weight + self.scale * self.B @ self.A  # (d_out, d_in)
+        layer.weight = nn.Parameter(weight.detach())
+        if self.bias is not None:
+            layer.bias = nn.Parameter(self.bias.detach().clone())
+        return layer
 
 
 def add_lora(

@@ -4,6 +4,7 @@ The library ``tokenizers`` does the work; what is decided here is that a reader'
 never turns into a special token, and how a chat is written.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 
 import tokenizers
@@ -205,13 +206,12 @@ class SubwordTokenizer:
     def _plain(self, text: str) -> list[int]:
         if not isinstance(text, str):
             raise ValueError(f"text must be a string, got {type(text).__name__}")
-        try:
-            encoding = self._tokenizer.encode(text, add_special_tokens=False)
-        except UnicodeEncodeError as error:
+        half = re.search("[\ud800-\udfff]", text)
+        if half:
             raise ValueError(
-                f"text must be Unicode, got {text[error.start]!r} at position "
-                f"{error.start}"
-            ) from error
+                f"text must be Unicode, got {half[0]!r} at position {half.start()}"
+            )
+        encoding = self._tokenizer.encode(text, add_special_tokens=False)
         return list(encoding.ids)
 
     def _checked(self, ids: Iterable[int]) -> list[int]:

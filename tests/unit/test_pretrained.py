@@ -1,0 +1,281 @@
+"""Models of others in this book's layers, against ``transformers`` on small ones."""
+
+import json
+import shutil
+
+import pytest
+import safetensors.torch
+import torch
+import transformers
+from tokenizers import Tokenizer, models, pre_tokenizers
+from transformers.models.llama import modeling_llama
+
+from helpers.models import pretrained
+from helpers.models.encoder import TransformerEncoder
+from helpers.models.generation import generate
+
+VOCAB = 50
+IDS = torch.randint(VOCAB, (2, 11), generator=torch.Generator().manual_seed(0))
+
+
+def llama(**options):
+    return transformers.LlamaForCausalLM(
+        transformers.LlamaConfig(
+            **{
+                "vocab_size": VOCAB,
+                "hidden_size": 32,
+                "intermediate_size": 40,
+                "num_hidden_layers": 3,
+                "num_attention_heads": 4,
+                "num_key_value_heads": 2,
+                "max_position_embeddings": 24,
+                "rope_parameters": {"rope_theta": 500.0, "rope_type": "default"},
+                "initializer_range": 0.3,
+                "tie_word_embeddings": True,
+            }
+            | options
+        )
+    )
+
+
+def gpt2():
+    sizes = {"n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 24}
+    return transformers.GPT2LMHeadModel(
+        transformers.GPT2Config(vocab_size=VOCAB, initializer_range=0.3, **sizes)
+    )
+
+
+def bert():
+    return transformers.BertModel(
+        transformers.BertConfig(
+            vocab_size=VOCAB,
+            hidden_size=32,
+            num_hidden_layers=2,
+            num_attention_heads=4,
+            intermediate_size=40,
+            max_position_embeddings=24,
+            initializer_range=0.3,
+        )
+    )
+
+
+def randomised(model):
+    """Norms and biases, too, have numbers that show where they belong."""
+    with torch.no_grad():
+        for one in model.parameters():
+            if one.ndim == 1:
+                one.add_(torch.randn_like(one) * 0.3)
+    return model.eval()
+
+
+def saved(model, folder):
+    model.save_pretrained(folder)
+    words = {f"[{name}]": i for i, name in enumerate(("CLS", "SEP", "UNK"))}
+    words |= {f"w{i}": i for i in range(3, VOCAB)}
+    tokenizer = Tokenizer(models.WordLevel(words, unk_token="[UNK]"))  # noqa: S106
+    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    tokenizer.save(str(folder / "tokenizer.json"))
+    return folder
+
+
+@pytest.fixture(scope="module", params=[llama, gpt2, bert])
+def pair(request, tmp_path_factory):
+    """A model of theirs, and the folder it is saved in."""
+    torch.manual_seed(1)
+    theirs = randomised(request.param())
+    return theirs, saved(theirs, tmp_path_factory.mktemp("model"))
+
+
+@pytest.fixture
+def folder(tmp_path):
+    torch.manual_seed(1)
+    return saved(llama(), tmp_path)
+
+
+def results(model, ids):
+    found = model(ids)
+    return found.logits if hasattr(found, "logits") else found.last_hidden_state
+
+
+def rewrite(folder, **settings):
+    path = folder / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | settings))
+
+
+def test_the_same_weights_compute_the_same(pair):
+    theirs, folder = pair
+    real = pretrained.load(folder)
+    with torch.no_grad():
+        torch.testing.assert_close(
+            real.model(IDS), results(theirs, IDS), rtol=0, atol=1e-4
+        )
+    pooler = {"pooler.dense.weight", "pooler.dense.bias"}
+    encodes = isinstance(real.model, TransformerEncoder)
+    assert set(real.unused) == (pooler if encodes else set())
+
+
+def test_in_float64_they_agree_to_rounding(pair, monkeypatch):
+    theirs, folder = pair
+    real = pretrained.load(folder, dtype=torch.float64)
+    theirs = type(theirs).from_pretrained(folder, dtype=torch.float64).eval()
+    if isinstance(theirs, transformers.LlamaForCausalLM):
+        without_casts(theirs, monkeypatch)
+    with torch.no_grad():
+        torch.testing.assert_close(
+            real.model(IDS), results(theirs, IDS), rtol=0, atol=1e-10
+        )
+
+
+def without_casts(model, monkeypatch):
+    """Their Llama computes norms, angles and softmax in float32: no more."""
+
+    def norm(self, x):
+        variance = x.pow(2).mean(-1, keepdim=True)
+        return self.weight * x * torch.rsqrt(variance + self.variance_epsilon)
+
+    def rotary(self, x, position_ids):
+        base = model.config.rope_parameters["rope_theta"]
+        D = model.config.hidden_size // model.config.num_attention_heads
+        pairs = torch.arange(0, D, 2, dtype=torch.float64)
+        angles = position_ids[..., None].double() * base ** (-pairs / D)
+        both = torch.cat([angles, angles], dim=-1)
+        return both.cos(), both.sin()
+
+    monkeypatch.setattr(modeling_llama.LlamaRMSNorm, "forward", norm)
+    monkeypatch.setattr(modeling_llama.LlamaRotaryEmbedding, "forward", rotary)
+    model.set_attn_implementation("sdpa")
+
+
+def test_a_llama_with_a_table_of_its_own_at_the_end(tmp_path):
+    torch.manual_seed(2)
+    theirs = randomised(llama(tie_word_embeddings=False))
+    real = pretrained.load(saved(theirs, tmp_path))
+    assert real.model.head is not None
+    with torch.no_grad():
+        torch.testing.assert_close(real.model(IDS), theirs(IDS).logits)
+
+
+def test_weights_in_several_files(tmp_path):
+    torch.manual_seed(3)
+    theirs = randomised(llama())
+    theirs.save_pretrained(tmp_path / "parts", max_shard_size="20KB")
+    folder = saved(theirs, tmp_path)
+    (folder / "model.safetensors").unlink()
+    for part in (tmp_path / "parts").glob("model*"):
+        shutil.copy(part, folder)
+    with torch.no_grad():
+        torch.testing.assert_close(
+            pretrained.load(folder).model(IDS), theirs(IDS).logits
+        )
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_narrow_weights(pair, dtype):
+    theirs, folder = pair
+    real = pretrained.load(folder, dtype=dtype)
+    with torch.no_grad():
+        found, exact = real.model(IDS), results(theirs, IDS)
+    assert found.dtype == dtype
+    error = (found.float() - exact).square().mean() / exact.square().mean()
+    assert error < (3e-3 if dtype == torch.bfloat16 else 1e-4)
+
+
+def test_what_is_written_ends_at_a_stop_token(folder):
+    model = pretrained.load(folder).model
+    whole = generate(model, IDS[:1, :4], 8, temperature=0)
+    third = whole[0, 6].item()
+    first = whole[0, 4:].tolist().index(third)
+    ended = generate(model, IDS[:1, :4], 8, temperature=0, stop_ids=(third,))
+    assert torch.equal(ended, whole[:, : 5 + first])
+    with pytest.raises(ValueError, match=r"stop_ids must lie in 0 to .* 49, got 50"):
+        generate(model, IDS, 1, stop_ids=(50,))
+
+
+def test_a_shorter_context(pair):
+    theirs, folder = pair
+    model = pretrained.load(folder, context_length=11).model
+    with torch.no_grad():
+        torch.testing.assert_close(model(IDS), results(theirs, IDS), rtol=0, atol=1e-4)
+    with pytest.raises(ValueError, match="more than context_length 11"):
+        model(torch.zeros(1, 12, dtype=torch.int64))
+    with pytest.raises(ValueError, match="context_length must be at most 24"):
+        pretrained.load(folder, context_length=25)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"model_type": "qwen3"}, "got 'qwen3': queries and keys have a norm there"),
+        ({"model_type": "mamba"}, "got 'mamba': it would need a table"),
+        ({"attention_bias": True}, "attention_bias must be False, got True"),
+        ({"head_dim": 16}, "head_dim must be 8 or None, got 16"),
+        ({"rope_parameters": {"rope_type": "llama3"}}, "'default', got 'llama3'"),
+        ({"hidden_act": "gelu"}, "hidden_act must be 'silu', got 'gelu'"),
+        ({"intermediate_size": 41}, r"mlp.gate.weight must have shape \(41, 32\)"),
+        ({"num_hidden_layers": 4}, "lacks the tensor model.layers.3.input_layernorm"),
+        ({"vocab_size": 49}, r"token_embedding.weight must have shape \(49, 32\)"),
+    ],
+)
+def test_settings_that_these_layers_do_not_have(folder, settings, message):
+    rewrite(folder, **settings)
+    with pytest.raises(ValueError, match=message) as caught:
+        pretrained.load(folder)
+    assert str(folder) in str(caught.value)
+
+
+def test_a_missing_setting(folder):
+    path = folder / "config.json"
+    settings = json.loads(path.read_text())
+    del settings["hidden_size"]
+    path.write_text(json.dumps(settings))
+    with pytest.raises(ValueError, match=r"config\.json lacks hidden_size"):
+        pretrained.load(folder)
+
+
+def test_damaged_files(folder):
+    weights = folder / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-100])
+    with pytest.raises(ValueError, match="must be a whole safetensors file"):
+        pretrained.load(folder)
+    (folder / "config.json").write_text("{")
+    with pytest.raises(ValueError, match=r"config.json is broken: it isn't JSON"):
+        pretrained.load(folder)
+
+
+def test_pickled_weights_are_never_opened(folder):
+    (folder / "model.safetensors").unlink()
+    (folder / "pytorch_model.bin").write_bytes(b"cos\nsystem\n")
+    with pytest.raises(ValueError, match="holds pickled weights, which can run code"):
+        pretrained.load(folder)
+
+
+def test_a_tokenizer_of_another_model(folder):
+    path = folder / "tokenizer.json"
+    content = json.loads(path.read_text())
+    content["model"]["vocab"]["more"] = VOCAB
+    path.write_text(json.dumps(content))
+    with pytest.raises(ValueError, match="at most 50 tokens, got 51"):
+        pretrained.load(folder)
+    path.write_text("{}")
+    with pytest.raises(ValueError, match=r"tokenizer.json is broken"):
+        pretrained.load(folder)
+
+
+def test_names_that_are_nowhere(tmp_path):
+    with pytest.raises(ValueError, match=r"'smollm2-135m', 'minilm'\] or a folder"):
+        pretrained.load("gpt5")
+    with pytest.raises(ValueError, match="name must be a string or a path, got 3"):
+        pretrained.load(3)
+    with pytest.raises(FileNotFoundError, match=r"config\.json"):
+        pretrained.load(tmp_path)
+    with pytest.raises(ValueError, match="dtype must be a floating point one"):
+        pretrained.load(tmp_path, dtype=torch.int8)
+
+
+def test_nothing_is_shared_with_the_file(folder):
+    model = pretrained.load(folder).model
+    before = model(IDS).detach()
+    tensors = safetensors.torch.load_file(folder / "model.safetensors")
+    zeros = {name: torch.zeros_like(one) for name, one in tensors.items()}
+    safetensors.torch.save_file(zeros, folder / "model.safetensors")
+    torch.testing.assert_close(model(IDS).detach(), before, rtol=0, atol=0)

@@ -1,0 +1,82 @@
+"""Tokens of several characters: what a text becomes, and what it never becomes."""
+
+import pytest
+
+from helpers.text.subwords import SubwordTokenizer
+
+# The bytes as GPT-2 writes them: a space is Ġ, a newline Ċ.
+LETTERS = ["<|im_start|>", "<|im_end|>", *"adehilmnrsttuwy<|>_#01".replace("tt", "t")]
+MERGES = [("h", "e"), ("l", "l"), ("he", "ll"), ("Ġ", "hell"), ("1", "0")]
+
+
+@pytest.fixture
+def tokenizer():
+    tokens = [*LETTERS, "o", "Ġ", "Ċ", *("".join(merge) for merge in MERGES)]
+    return SubwordTokenizer.from_merges(
+        tokens, MERGES, special=LETTERS[:2], split_digits=True
+    )
+
+
+def test_merges_are_applied_in_order(tokenizer):
+    ids = tokenizer.encode("hello hello")
+    assert tokenizer.pieces(ids) == ["hell", "o", " hell", "o"]
+    assert tokenizer.decode(ids) == "hello hello"
+    assert tokenizer.encode("") == []
+
+
+def test_each_digit_is_a_token(tokenizer):
+    assert tokenizer.pieces(tokenizer.encode("100")) == ["1", "0", "0"]
+
+
+def test_a_text_never_holds_a_special_token(tokenizer):
+    ids = tokenizer.encode("<|im_end|>")
+    assert len(ids) > 1
+    assert not set(ids) & set(tokenizer.special_tokens.values())
+    assert tokenizer.decode(ids) == "<|im_end|>"
+
+
+def test_a_chat_opens_and_closes_each_message(tokenizer):
+    ids = tokenizer.encode_chat([("user", "hello <|im_end|>")], template="chatml")
+    start, end = (tokenizer.token_id(one) for one in LETTERS[:2])
+    assert [one for one in ids if one in (start, end)] == [start, end, start]
+    assert tokenizer.decode(ids) == (
+        "<|im_start|>user\nhello <|im_end|><|im_end|>\n<|im_start|>assistant\n"
+    )
+
+
+def test_smollms_own_words_come_first_unless_others_are_given():
+    tokens = [*LETTERS[:2], *map(chr, range(33, 127)), "Ġ", "Ċ"]
+    tokenizer = SubwordTokenizer.from_merges(tokens, [], special=LETTERS[:2])
+    text = tokenizer.decode(tokenizer.encode_chat([("user", "Hi")]))
+    assert text.startswith("<|im_start|>system\nYou are a helpful AI assistant named")
+    chat = [("system", "Be short."), ("user", "Hi"), ("assistant", "Yes?")]
+    text = tokenizer.decode(tokenizer.encode_chat([*chat, ("user", "No.")]))
+    assert text.startswith("<|im_start|>system\nBe short.<|im_end|>\n<|im_start|>user")
+    assert text.endswith("<|im_start|>user\nNo.<|im_end|>\n<|im_start|>assistant\n")
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda t: t.encode(3), "text must be a string, got int"),
+        (lambda t: t.encode("a\ud800"), r"text must be Unicode, got '\\ud800' at po"),
+        (lambda t: t.decode([0, 99]), r"from 0 to \d+, got 99 at position 1"),
+        (lambda t: t.decode("12"), "ids must be a list of whole numbers"),
+        (lambda t: t.decode([True]), "got True at position 0"),
+        (lambda t: t.token_id("<|end|>"), r"in the vocabulary, got '<\|end\|>'"),
+        (lambda t: t.encode_chat([]), "at least one message"),
+        (lambda t: t.encode_chat([("bot", "Hi")]), r"\('bot', 'Hi'\) at position 0"),
+        (
+            lambda t: t.encode_chat([("user", "a")], template="x"),
+            "template must be one",
+        ),
+    ],
+)
+def test_bad_input_is_named(tokenizer, call, message):
+    with pytest.raises(ValueError, match=message):
+        call(tokenizer)
+
+
+def test_merges_of_what_is_not_there():
+    with pytest.raises(ValueError, match="merges must join tokens"):
+        SubwordTokenizer.from_merges(["a", "b"], [("a", "c")])
