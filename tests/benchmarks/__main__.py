@@ -1,4 +1,4 @@
-"""Print how fast the reference implementations are.
+"""Print how fast the reference implementations are, and a real model in them.
 
 `make bench` prints everything; `python -m tests.benchmarks attention` one part. Seconds
 differ from machine to machine and from hour to hour; the ratios within one table hold
@@ -8,11 +8,13 @@ better. Nothing here asserts a time; `test_page.py`, run by itself, does.
 import sys
 
 from helpers.notebook.device import choose_device
+from tests.benchmarks.real_model import bench_real_model
 from tests.benchmarks.speed import bench_attention, bench_generation
 
 PARTS = {
     "attention": bench_attention,
     "generation": bench_generation,
+    "real_model": bench_real_model,
 }
 
 
