@@ -105,7 +105,7 @@ export function render({ state, el }) {
       show();
     },
   });
-  replacing.append(` by ${isolated(state.replacementWord)}`);
+  replacing.append(` with ${isolated(state.replacementWord)}`);
   el.append(
     h("div", { class: "controls" }, masks, sized, replacing),
     h(
