@@ -8,7 +8,7 @@ const places = (number) => fixed(number, 4);
 
 /** One word's query meets every key; every number on the way to its context is shown. */
 export function render({ state, el }) {
-  const { inputs, words } = state;
+  const { inputs, words, features } = state;
   const keys = matmul(inputs, state.W_key);
   const values = matmul(inputs, state.W_value);
   let entries = state.W_query.map((row) => [...row]);
@@ -19,6 +19,7 @@ export function render({ state, el }) {
   const query = entries[0].map((_, j) =>
     h("span", { "data-value": `query ${j}`, class: "queries" }),
   );
+  const below = h("th", { scope: "row", colspan: 2 }, h("span", { class: "queries" }, "query"));
   const lookup = scroll("What each word gives");
   const sentence = h("p", { class: "note", "aria-live": "polite", "data-value": "sentence" });
 
@@ -40,8 +41,8 @@ export function render({ state, el }) {
   const fields = entries.map((row, i) =>
     row.map((_, j) =>
       entryField(
-        i,
-        j,
+        [i, j],
+        features[i],
         () => entries[i][j],
         state.W_query[i][j],
         (number) => {
@@ -75,10 +76,10 @@ export function render({ state, el }) {
             "From word to query",
             [
               asking,
-              h("th", { scope: "colgroup", colspan: query.length, class: "middle" }, "W_query"),
+              h("th", { scope: "colgroup", colspan: 1 + query.length, class: "middle" }, "W_query"),
             ],
-            fields.map((row, i) => [parts[i], ...row]),
-            { foot: [h("span", { class: "queries" }, "query"), ...query] },
+            fields.map((row, i) => [parts[i], h("th", { scope: "row" }, features[i]), ...row]),
+            { foot: [below, ...query] },
           ),
         ),
         h(
@@ -137,10 +138,10 @@ function pick(words, word, change) {
 }
 
 /** A field for an entry; what can't be used gives way to the number in use. */
-function entryField(i, j, used, start, change) {
+function entryField([i, j], feature, used, start, change) {
   const input = field({
     name: `W_query ${i} ${j}`,
-    label: `W_query, row ${i + 1}, column ${j + 1}`,
+    label: `W_query, row ${isolated(feature)}, column ${j}`,
     value: places(start),
     change: (number) => {
       // The field shows four decimals of its first number; back there, all of them count.

@@ -17,6 +17,7 @@ def soft_lookup(
     words: Sequence[str],
     *,
     word: int = 0,
+    features: Sequence[str] | None = None,
 ) -> View:
     """Choose the word that asks, change ``W_query``, and follow every number.
 
@@ -30,13 +31,15 @@ def soft_lookup(
         W_value: (d_in, D_v)
         words: T names.
         word: the place of the word that asks first, from 0 to T - 1.
+        features: d_in names, of the vectors' numbers and so of the rows of ``W_query``;
+            where left out, they are counted from 0.
 
     Returns:
         view: a View.
 
     Raises:
-        ValueError: shapes that don't fit, words that don't count the inputs, or a
-            word outside them.
+        ValueError: shapes that don't fit, words that don't count the inputs, a word
+            outside them, or features that don't count d_in.
 
     Source: Vaswani et al. 2017, section 3.2.1, equation 1. Chapter 2.
     """
@@ -48,6 +51,10 @@ def soft_lookup(
             f"word must be a whole number from 0 to {len(words) - 1}, got {word!r}"
         )
     words = [str(name) for name in words]
+    d_in = inputs.shape[1]
+    names = [str(name) for name in (range(d_in) if features is None else features)]
+    if len(names) != d_in:
+        raise ValueError(f"features must hold d_in = {d_in} names, got {len(names)}")
     query, keys, values = inputs[word] @ W_query, inputs @ W_key, inputs @ W_value
     context, weights = scaled_dot_product_attention(query.unsqueeze(0), keys, values)
     scores = keys @ query
@@ -57,7 +64,13 @@ def soft_lookup(
     return View(
         "soft_lookup",
         "A soft lookup",
-        {**state, "inputs": inputs.tolist(), "words": words, "word": word},
+        {
+            **state,
+            "inputs": inputs.tolist(),
+            "words": words,
+            "word": word,
+            "features": names,
+        },
         [
             Table(f"The query of {words[word]}", [query.tolist()]),
             Table(

@@ -98,6 +98,17 @@ def test_a_query_of_zeros_takes_the_same_from_all(shown):
     assert "the most, 0.1667 each, from 6 words alike" in shown.value("sentence")
 
 
+@pytest.mark.parametrize("features", [None, ["one", "two", "three"]])
+def test_each_row_of_the_matrix_has_its_features_name(show_views, features):
+    shown = show_views(soft_lookup(INPUTS, *matrices(), WORDS, features=features))
+    names = features or ["0", "1", "2"]
+    rows = shown.page.locator('table:has([data-control="W_query 0 0"]) tbody th')
+    assert rows.all_inner_texts() == names
+    for i, name in enumerate(names):
+        label = f"W_query, row \u2068{name}\u2069, column 1"
+        assert shown.control(f"W_query {i} 1").get_attribute("aria-label") == label
+
+
 @pytest.mark.parametrize("text", ["", "1e9", "-100.5"])
 def test_what_cannot_be_used_gives_way_to_the_number_in_use(shown, text):
     shown.type("W_query 2 1", "3")
@@ -128,6 +139,7 @@ def test_an_entry_that_comes_back_has_all_its_decimals_again(shown):
         ({"word": 6}, r"word must be a whole number from 0 to 5, got 6"),
         ({"word": -1}, r"word must be a whole number from 0 to 5, got -1"),
         ({"word": "one"}, r"word must be a whole number from 0 to 5, got 'one'"),
+        ({"features": ["x", "y"]}, r"features must hold d_in = 3 names, got 2"),
         ({"word": True}, r"word must be a whole number from 0 to 5, got True"),
     ],
 )

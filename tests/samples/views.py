@@ -93,7 +93,7 @@ def soft_lookup():
     generator = torch.Generator().manual_seed(0)
     inputs = torch.rand(7, 3, generator=generator)
     matrices = torch.rand(3, 3, 2, generator=generator).unbind()
-    return views.soft_lookup(inputs, *matrices, tokens(7), word=1)
+    return views.soft_lookup(inputs, *matrices, tokens(7), word=1, features=tokens(3))
 
 
 def sampler():
