@@ -41,10 +41,10 @@ def train_one(
         run: a dict of the held-out "loss", and of the number of "right" answers to each
             kind of question: "whole"; with a head's context replaced by "zeros" or by
             its "mean" over positions; and with "pairs" replaced by zeros. Heads are
-            named by layer and number, both from 1: "2.4" is the head 2.3 of chapter 11,
-            which counts heads from 0. The "excess" has the same keys; they lead to
-            lists of expected nats per story above the grammar's, in the order of its
-            "decisions" (``helpers.text.excess``). The "paths" are those of ``paths``.
+            named by layer and number, both from 0: "1.3" is layer 1, head 3. The
+            "excess" has the same keys; they lead to lists of expected nats per story
+            above the grammar's, in the order of its "decisions"
+            (``helpers.text.excess``). The "paths" are those of ``paths``.
     """
     world = corpus.load("little-world", held_out_stories=size.stories)
     tokenizer = CharTokenizer(world.alphabet)
@@ -74,17 +74,17 @@ def train_one(
 def paths(
     model: TransformerLM, tokenizer: CharTokenizer, truth: excess.Truth, means: Contexts
 ) -> dict[str, Any]:
-    """What is lost where a head of layer 2 sees the mean of a head of layer 1.
+    """What is lost where a head of layer 1 sees the mean of a head of layer 0.
 
     Args:
         model: a ``TransformerLM`` of two layers.
         tokenizer: the model's.
         truth: the stories.
-        means: what stands in place of the contexts of layer 1.
+        means: what stands in place of the contexts of layer 0.
 
     Returns:
         lost: a dict from "directly" and "through MLPs" (whether the MLP between them
-            may answer to the change) to dicts from paths, such as "1.4 queries 2.2", to
+            may answer to the change) to dicts from paths, such as "0.3 queries 1.1", to
             expected nats per story that are lost by it: one number for each of the
             ``KINDS``, and one for all other decisions together.
     """
@@ -158,8 +158,8 @@ def measure(
 
 
 def name(head: Head) -> str:
-    """A head's layer and number, both from 1."""
-    return f"{head[0] + 1}.{head[1] + 1}"
+    """A head's layer and number, both from 0."""
+    return f"{head[0]}.{head[1]}"
 
 
 def mean_contexts(model: TransformerLM, data: Documents) -> Contexts:

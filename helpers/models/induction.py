@@ -69,7 +69,7 @@ def in_two_steps(model: TransformerLM, ids: Tensor) -> Tensor:
 
     A head of one layer attends to a place, and a head of the layer before it attends
     from there to the place that ``prefix_matching`` asks for. The products of the two
-    weights are added up over all places in between. So a model whose layer 2 never
+    weights are added up over all places in between. So a model whose layer 1 never
     looks at the character that it repeats is seen to have read it all the same.
 
     Args:
@@ -222,9 +222,9 @@ def by_hand(vocab_size: int, context_length: int) -> TransformerLM:
     """Two attention layers whose weights are set so that they do induction.
 
     The width holds four tables side by side: which character stands here, at which
-    position, which one stood before, and what to say next. The head of layer 1 looks
+    position, which one stood before, and what to say next. The head of layer 0 looks
     one position back and writes the character there into the third table. The head of
-    layer 2 looks for a place whose third table names the present character, and writes
+    layer 1 looks for a place whose third table names the present character, and writes
     the character of that place into the fourth, from which the logits are read.
 
     Args:

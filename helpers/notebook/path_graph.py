@@ -28,7 +28,7 @@ def path_graph(
 
     Args:
         strengths: a dict from paths (sender, kind, receiver), such as
-            ("1.3", "queries", "2.1"), to what is lost without them. Kinds are
+            ("0.3", "queries", "1.1"), to what is lost without them. Kinds are
             "queries", "keys" and "values".
         title: the title.
         unit: what the strengths are in, for the text alternative.

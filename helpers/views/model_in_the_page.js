@@ -144,19 +144,19 @@ function drawingControls(chosen, choose) {
 
 /** Which head's weights are shown, and for which character. */
 function mapControls(model, choose, asking) {
-  const list = (name, label, count, first) =>
+  const list = (name, label, count) =>
     menu({
       name,
       label,
-      options: Array.from({ length: count }, (_, i) => String(i + first)),
-      value: String(first),
-      change: (one) => choose(name)(Number(one) - first),
+      options: Array.from({ length: count }, (_, i) => String(i)),
+      value: "0",
+      change: (one) => choose(name)(Number(one)),
     });
   return h(
     "div",
     { class: "controls" },
-    list("layer", "Layer", model.layers, 1),
-    list("head", "Head", model.heads, 0), // as in a tensor
+    list("layer", "Layer", model.layers),
+    list("head", "Head", model.heads),
     asking,
   );
 }
@@ -167,7 +167,7 @@ function questionControls(reader, questions, changed) {
   const head = (layer, index) =>
     tick({
       name: `head ${layer} ${index}`,
-      label: `layer ${layer + 1}, head ${index}`,
+      label: `layer ${layer}, head ${index}`,
       value: true,
       change: (on) => {
         reader.off[on ? "delete" : "add"](`${layer}.${index}`);
@@ -265,7 +265,7 @@ function moveSlider(label, last, value, text) {
 function lookSentence(characters, row, asked, { layer, head }) {
   const best = row.indexOf(Math.max(...row));
   return (
-    `Layer ${layer + 1}, head ${head}: ${quoted(characters, asked)} at ${asked} gives ` +
+    `Layer ${layer}, head ${head}: ${quoted(characters, asked)} at ${asked} gives ` +
     `${quoted(characters, best)} at ${best} the most, ${fixed(row[best])}.`
   );
 }

@@ -110,8 +110,7 @@ function headControls(reader, chosen, show) {
   return h("div", { class: "controls" }, list, working);
 }
 
-// Heads are counted from 0, as in a tensor; layers are the first and the second.
-const headName = (layer, head) => `head ${head} of layer ${layer + 1}`;
+const headName = (layer, head) => `head ${head} of layer ${layer}`; // both from 0
 
 // --- what the model sees -------------------------------------------------------------------
 

@@ -72,7 +72,7 @@ def unfinished_story(
         ["start" if i == 0 else story[i], int(i), float(weight)]
         for weight, i in zip(best.values, best.indices, strict=True)
     ]
-    name = f"head {head[1]} of layer {head[0] + 1}"
+    name = f"head {head[1]} of layer {head[0]}"
     return View(
         "unfinished_story",
         "A story breaks off: what comes next, and where does the model look?",

@@ -126,7 +126,7 @@ def test_what_chapter_9_says_of_its_heads(loaded):
         return {kind: share for kind, (share, _) in shares.items()}
 
     verbs = ("agreement", "attractor-same", "attractor-other")
-    lost = {  # by the heads of layer 2: less than 0.7 of these are right, else over 0.9
+    lost = {  # by the heads of layer 1: less than 0.7 of these are right, else over 0.9
         0: {"name", "quote"},
         1: {"colour", "name"},
         2: {"pronoun", "thing", "name"},

@@ -415,11 +415,11 @@ def test_a_step_that_is_pending_swallows_more_presses(shown):
 def test_a_place_of_the_last_model_is_not_looked_for_in_the_next(shown):
     shown.choose("layers", "3")
     shown.press("anew", "Enter")
-    wait(shown, "looks", "^Block 3")
+    wait(shown, "looks", "^Block 2")
     shown.choose("layers", "1")
     # At once: later the new model's one block is all that the page offers.
-    shown.page.evaluate(CLICK_AND_CHOOSE, ["anew", "layer", "2"])
-    wait(shown, "looks", "^Block 1")
+    shown.page.evaluate(CLICK_AND_CHOOSE, ["anew", "layer", "1"])
+    wait(shown, "looks", "^Block 0")
     after_steps(shown, 1)
     assert shown.value("wrong") == ""
 
@@ -464,15 +464,15 @@ def test_a_view_that_is_taken_away_pauses_once_and_goes_on_when_it_is_back(shown
 def test_a_character_of_a_text_is_asked_where_a_head_looks(shown):
     shown.choose("layers", "2")
     shown.press("anew", "Enter")
-    wait(shown, "looks", "^Block 2, head 0: ")
+    wait(shown, "looks", "^Block 1, head 0: ")
     first = shown.value("looks")
     shown.press("asking", "Home")
     shown.press("asking", "ArrowRight", 7)
     assert " at 7 gives " in shown.value("looks") != first
     shown.choose("head", "2")
-    wait(shown, "looks", "^Block 2, head 2: .* at 7 gives ")
-    shown.choose("layer", "1")
     wait(shown, "looks", "^Block 1, head 2: .* at 7 gives ")
+    shown.choose("layer", "0")
+    wait(shown, "looks", "^Block 0, head 2: .* at 7 gives ")
     before = shown.value("looks")
     shown.control("place").select_option(index=3)
     wait_for_another(shown, "looks", before)

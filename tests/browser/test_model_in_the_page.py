@@ -180,7 +180,7 @@ def weights_row(text, layer, head, asked):
 def compare_sentence(shown, text, layer, head, asked):
     row = weights_row(text, layer, head, asked)
     said = shown.value("sentence")
-    assert f"Layer {layer + 1}, head {head}: " in said
+    assert f"Layer {layer}, head {head}: " in said
     best, names = int(row.argmax()), {" ": "space", "\n": "end of story"}
     spoken = [names.get(one, f"“{one}”") for one in text]
     assert f": {['start', *spoken][asked]} at {asked} gives " in said
@@ -221,7 +221,7 @@ def test_every_control_moves_what_pytorch_says_it_moves(show_views):
     shown.press("top-k", "End")
 
     compare_sentence(shown, text, 0, 0, len(text))
-    shown.choose("layer", "2")
+    shown.choose("layer", "1")
     shown.choose("head", "2")
     compare_sentence(shown, text, 1, 2, len(text))
     shown.press("asking", "ArrowLeft", 4)
@@ -336,7 +336,7 @@ def test_chapter_11_shows_the_weights_of_this_model(show_views):
     start = text.index('"')
     shown = show_views(SimpleNamespace(_repr_html_=lambda: stored))
     numbers = shown.page.locator('.live [data-value^="keys "]')
-    shown.choose("layer", "2")
+    shown.choose("layer", "1")
     for head in range(4):
         shown.choose("head", str(head))
         shown.press("queries", "Home")

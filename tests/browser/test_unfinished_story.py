@@ -56,7 +56,7 @@ def compare(shown, text, **options):
     letter = loaded()[1].alphabet[int(after.indices[0])]
     assert values["next 0"] == NAMES.get(letter, letter)
     name = f"head {options.get('head', HEAD)} of layer "
-    assert name + str(options.get("layer", LAYER) + 1) in values["sentence"]
+    assert name + str(options.get("layer", LAYER)) in values["sentence"]
     assert f"largest weight, {float(row.max()):.2f}, to " in values["sentence"]
     assert values["text"] == "↵" + text.replace("\n", "↵")
     paths = shown.page.locator(".unfinished path").count()
@@ -75,14 +75,14 @@ def test_every_control_moves_what_pytorch_says_it_moves(show_views):
     off = [(LAYER, HEAD)]
     assert compare(shown, first, off=off) != "y"
     assert "But it is off" in shown.value("sentence")
-    shown.choose("head", "head 0 of layer 1")
+    shown.choose("head", "head 0 of layer 0")
     compare(shown, first, layer=0, head=0, off=off)
-    assert f"Also off: head {HEAD} of layer 2." in shown.value("sentence")
+    assert f"Also off: head {HEAD} of layer {LAYER}." in shown.value("sentence")
     shown.press("works", "Space")
     off.append((0, 0))
     compare(shown, first, layer=0, head=0, off=off)
     shown.press("works", "Space")
-    shown.choose("head", f"head {HEAD} of layer {LAYER + 1}")
+    shown.choose("head", f"head {HEAD} of layer {LAYER}")
     assert not shown.control("works").is_checked()
     shown.press("works", "Space")
     compare(shown, first)

@@ -109,7 +109,7 @@ def test_all_that_a_block_reads_makes_the_other_run(model, ids, other):
 
 
 def test_all_that_is_added_makes_the_other_run_of_the_same_text(model, ids):
-    """That in which a head of layer 1 gives nothing."""
+    """That in which a head of layer 0 gives nothing."""
     added = [Part(kind, layer) for kind in ("context", "mlp") for layer in range(L)]
     with replaced(model, {Part("context", 0, 1): 0.0}), watched(model, added) as given:
         expected = model(ids)
@@ -166,7 +166,7 @@ def test_what_is_linear_adds_up(ids, other):
 
 
 def test_in_the_model_by_hand_one_path_carries_it_all():
-    """Layer 1 tells the keys of layer 2 what stood before; nobody else needs it."""
+    """Layer 0 tells the keys of layer 1 what stood before; nobody else needs it."""
     model = induction.by_hand(5, 9)
     ids = torch.tensor([[0, 1, 2, 3, 4, 1, 2, 3, 4]])
     logits = model(ids)
@@ -183,7 +183,7 @@ def test_in_the_model_by_hand_one_path_carries_it_all():
 
 
 def test_what_a_path_leaves_out_is_what_goes_to_the_logits_directly(ids):
-    """Where nothing is between the head, layer 2 and the logits but sums."""
+    """Where nothing is between the head, layer 1 and the logits but sums."""
     model = make(norm="none", mlp=False)
     head = Part("context", 0, 2)
     with watched(model, [head]) as given:

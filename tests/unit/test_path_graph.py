@@ -6,10 +6,10 @@ from helpers.notebook.path_graph import path_graph
 from helpers.notebook.plotting import COLOURS
 
 STRENGTHS = {
-    ("1.1", "queries", "2.2"): 0.5,
-    ("1.2", "queries", "2.1"): 2.0,
-    ("1.2", "values", "2.2"): 1.0,
-    ("1.1", "values", "2.1"): 0.05,
+    ("0.0", "queries", "1.1"): 0.5,
+    ("0.1", "queries", "1.0"): 2.0,
+    ("0.1", "values", "1.1"): 1.0,
+    ("0.0", "values", "1.0"): 0.05,
 }
 
 
@@ -31,8 +31,8 @@ def test_a_line_leads_from_its_sender_up_to_its_receiver():
     assert ends == [(0, 1, 0, 1), (1, 0, 0, 1)]
     assert [(*line.get_xdata(),) for line in lines(values)] == [(1, 1)]
     heights = {text.get_text(): text.get_position()[1] for text in queries.texts}
-    assert heights["1.1"] == heights["1.2"] < 0
-    assert heights["2.1"] == heights["2.2"] > 1
+    assert heights["0.0"] == heights["0.1"] < 0
+    assert heights["1.0"] == heights["1.1"] > 1
 
 
 def test_widths_go_by_strength_over_all_panels():
@@ -44,8 +44,8 @@ def test_widths_go_by_strength_over_all_panels():
 def test_the_text_names_what_is_drawn_and_the_strongest_first():
     alt = path_graph(STRENGTHS, title="Paths", unit="bits").alt
     assert alt == (
-        "Paths. Paths between heads, in bits, strongest first: 1.2 to the queries of "
-        "2.1 2.0; 1.2 to the values of 2.2 1.0; 1.1 to the queries of 2.2 0.5"
+        "Paths. Paths between heads, in bits, strongest first: 0.1 to the queries of "
+        "1.0 2.0; 0.1 to the values of 1.1 1.0; 0.0 to the queries of 1.1 0.5"
     )
     weak = path_graph(STRENGTHS, title="Paths", least=3.0)
     assert weak.alt.endswith("none of 3.0 or more")
@@ -56,7 +56,7 @@ def test_the_text_names_what_is_drawn_and_the_strongest_first():
     ("strengths", "message"),
     [
         ({}, "strengths must hold at least one path"),
-        ({("1.1", "mlp", "2.1"): 1.0}, "a path's kind must be one of .*got 'mlp'"),
+        ({("0.0", "mlp", "1.0"): 1.0}, "a path's kind must be one of .*got 'mlp'"),
     ],
 )
 def test_what_is_no_path_is_refused(strengths, message):

@@ -155,7 +155,7 @@ function mapOf(config, texts, look) {
       characters.slice(asked + 1).join(""),
     );
     sentence.textContent =
-      `Block ${layer + 1}, head ${head}: ${quoted(characters, asked)} at ${asked} gives ` +
+      `Block ${layer}, head ${head}: ${quoted(characters, asked)} at ${asked} gives ` +
       `${quoted(characters, best)} at ${best} the most, ${fixed(weights[asked][best])}.`;
   };
   const list = (name, label, options) =>
@@ -169,7 +169,7 @@ function mapOf(config, texts, look) {
         look({ ...where });
       },
     });
-  const count = (number, first) => Array.from({ length: number }, (_, i) => String(i + first));
+  const count = (number) => Array.from({ length: number }, (_, i) => String(i));
   const begins = texts.map(
     (text, i) => `${i + 1}: ${isolated(visible([...text].slice(0, 30).join("")))}…`,
   );
@@ -180,8 +180,8 @@ function mapOf(config, texts, look) {
       "div",
       { class: "controls" },
       list("place", "Held-out text", begins),
-      list("layer", "Block", count(config.layers, 1)),
-      list("head", "Head", count(config.heads, 0)), // as in a tensor
+      list("layer", "Block", count(config.layers)),
+      list("head", "Head", count(config.heads)),
       slider({
         name: "asking",
         label: "Asking character",
