@@ -46,7 +46,7 @@ def next_probabilities(
             hold no character, or a row with NaN, +inf, or nothing but -inf.
 
     Source: Fan et al. 2018, section 5.4 (top-k); Holtzman et al. 2020, section 3.1
-    (top-p). The page on drawing the next character.
+    (top-p). The page on sampling the next character.
     """
     _require_options(temperature, top_k, top_p)
     _require_logits(logits)

@@ -28,7 +28,7 @@ def sampler(logits: Tensor, characters: Sequence[str]) -> View:
             characters.
 
     Source: Fan et al. 2018, section 5.4 (top-k); Holtzman et al. 2020, section 3.1
-    (top-p). The page on drawing the next character.
+    (top-p). The page on sampling the next character.
     """
     validation.require_float(logits=logits)
     shape = validation.shape_of(logits)

@@ -204,7 +204,7 @@ def test_yours_is_the_model_of_chapter_7(trained, measuring, monkeypatch):
         assert torch.equal(values, other[name]), name
 
 
-def test_the_page_on_drawing_trains_as_chapter_8_does(measuring):
+def test_the_page_on_sampling_trains_as_chapter_8_does(measuring):
     cells = notebooks.read(CHAPTERS / "sampling.ipynb").cells
     source = {cell.id: cell.source for cell in cells}
     drawing, threads = {}, torch.get_num_threads()

@@ -45,7 +45,7 @@ BESIDE = {
     CHAPTERS / "kv_cache.ipynb": "The KV cache",
     CHAPTERS / "muon.ipynb": "Muon: as far in every direction",
     CHAPTERS / "sampling.ipynb": (
-        "Drawing the next character: temperature, top-k, top-p"
+        "Sampling the next character: temperature, top-k, top-p"
     ),
     CHAPTERS / "thousand_machines.ipynb": "A thousand machines",
     CHAPTERS / "two_core_minute.ipynb": "The two-core minute",

@@ -1,4 +1,4 @@
-"""Exercise of the page "Drawing the next character": top-k, with a temperature."""
+"""Exercise of the page "Sampling the next character": top-k, with a temperature."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Exercise of the page "Drawing the next character": top-p, or nucleus sampling."""
+"""Exercise of the page "Sampling the next character": top-p, or nucleus sampling."""
 
 import torch
 
