@@ -1,4 +1,4 @@
-"""Models that predict the next character.
+"""Models that predict the next character or token.
 
 Read ``transformer_block`` (one block), ``positions`` (where a token stands),
 ``language_model`` (embeddings, blocks, logits), ``kv_cache`` (what is kept between two
@@ -7,4 +7,8 @@ calls) and ``generation`` (writing on). ``fast_decoding`` writes on sooner, and
 ``eight_bits`` one that is small enough for a page. ``switches`` is eval mode, or a head
 that is off, for a while; ``patching`` runs a model with parts of another run;
 ``induction`` scores heads that repeat what came next last time.
+
+``pretrained`` loads models that others trained: a Llama or GPT-2 into the same layers, a
+BERT into those of ``encoder``, which reads in both directions. ``lora`` fine-tunes a few
+weights of many.
 """

@@ -155,7 +155,7 @@ class SubwordTokenizer:
         return [self.decode([one]) for one in self._checked(ids)]
 
     def token_id(self, token: str) -> int:
-        """The id of a token as the vocabulary writes it, such as "<|im_end|>".
+        """The id of a token as the vocabulary writes it, such as ``<|im_end|>``.
 
         Raises:
             ValueError: a token that isn't there.
