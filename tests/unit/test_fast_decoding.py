@@ -38,6 +38,7 @@ OPTIONS = [
     {"bias": False},
     {"mlp_hidden": 7},
     {"mlp_hidden": 7, "activation": "swiglu"},
+    {"activation": "gelu_tanh", "norm_first": True, "causal": True},
 ]
 
 

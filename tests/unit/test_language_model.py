@@ -564,7 +564,7 @@ BAD_OPTIONS = {
     **dict.fromkeys(
         [
             *("residual", "mlp", "tie_weights", "qkv_bias", "pair_embedding"),
-            *("qk_norm", "embedding_skip", "zero_init", "bias"),
+            *("qk_norm", "embedding_skip", "zero_init", "bias", "norm_first", "causal"),
         ],
         (0, 1, "no", None),
     ),
