@@ -119,6 +119,25 @@ def _processes(text: str) -> int:
     return int(text)
 
 
+def processes_asked(command: str, does: str | None = None) -> int | None:
+    """How many runs are to stand side by side, by the argument of a command.
+
+    Args:
+        command: its module, such as "experiments.heads".
+        does: what it does, in the words of its help.
+    """
+    parser = argparse.ArgumentParser(prog=f"python -m {command}", description=does)
+    parser.add_argument(
+        "processes",
+        nargs="?",
+        type=_processes,
+        metavar="N",
+        help="how many runs stand side by side; one for each core where left out",
+    )
+    asked: int | None = parser.parse_args().processes
+    return asked
+
+
 def main(
     name: str,
     wanted: Callable[[dict[str, Any]], Sequence[Settings]],
@@ -134,14 +153,6 @@ def main(
     An argument of the command says how many runs stand side by side; ``--help`` says
     so.
     """
-    parser = argparse.ArgumentParser(prog=f"python -m experiments.{name}")
-    parser.add_argument(
-        "processes",
-        nargs="?",
-        type=_processes,
-        metavar="N",
-        help="how many runs stand side by side; one for each core where left out",
-    )
-    processes = parser.parse_args().processes
-    complete(results.FOLDER / f"{name}.json", wanted, train, processes=processes)
+    path = results.FOLDER / f"{name}.json"
+    complete(path, wanted, train, processes=processes_asked(f"experiments.{name}"))
     return 0

@@ -4,6 +4,7 @@ import collections
 import importlib
 import json
 import math
+import runpy
 import sys
 import types
 
@@ -12,6 +13,7 @@ import pytest
 from experiments import running, shakespeare
 from helpers.recorded import results
 from helpers.text import corpus
+from tests import ROOT
 
 
 def flattened(rows, path=()):
@@ -101,3 +103,25 @@ def test_an_unknown_record_of_runs_is_named():
         ValueError, match=r"name must be one of directions, .*got 'depth'"
     ):
         results.record("depth")
+
+
+COMMANDS = [
+    f"experiments.{path.stem}"
+    for path in sorted((ROOT / "experiments").glob("*.py"))
+    if "__main__" in path.read_text(encoding="utf-8") or path.stem == "__main__"
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_helps_and_trains_nothing(monkeypatch, capsys, command):
+    def train(*_, **__):
+        raise AssertionError(f"{command} --help begins to train")
+
+    monkeypatch.setattr(corpus, "load", train)
+    monkeypatch.setattr(sys, "argv", [command, "--help"])
+    monkeypatch.delitem(sys.modules, command, raising=False)
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_module(command, run_name="__main__")
+    assert ended.value.code == 0
+    said = capsys.readouterr().out
+    assert said.startswith(f"usage: python -m {command.removesuffix('.__main__')} ")
