@@ -103,7 +103,7 @@ class Decoder:
         """Whether it can compute a model, and nothing else has to see what passes.
 
         Windows, biases and other cores are the model's own business, as are layers of
-        another kind, hooks, dropout and autocast.
+        another kind or with another ``forward``, hooks, dropout and autocast.
         """
         if not isinstance(model, TransformerLM):
             return False
@@ -112,6 +112,7 @@ class Decoder:
             config.positions in ("learned", "rotary", "none")
             and all(_is_usual(block, config) for block in model.blocks)
             and not validation.is_autocast(model.token_embedding.weight.device)
+            and not _is_everything_hooked()
             and all(map(_is_plain, model.modules()))
         )
 
@@ -231,8 +232,17 @@ def _is_usual(block: nn.Module, config: TransformerConfig) -> bool:
     )
 
 
+def _is_everything_hooked() -> bool:
+    """Whether somebody sees what goes through any module of PyTorch."""
+    hooks = torch.nn.modules.module
+    return bool(hooks._global_forward_hooks or hooks._global_forward_pre_hooks)
+
+
 def _is_plain(layer: nn.Module) -> bool:
     """Whether calling it does what its class says, and no more."""
-    hooked = layer._forward_hooks or layer._forward_pre_hooks
+    # Hooks of its own, or a forward that somebody has put in its place.
+    changed = (
+        layer._forward_hooks or layer._forward_pre_hooks or "forward" in vars(layer)
+    )
     core = isinstance(layer, BlockAttention) and layer.core is not None
-    return type(layer) in KNOWN and not (hooked or core or layer.training)
+    return type(layer) in KNOWN and not (changed or core or layer.training)
