@@ -62,7 +62,10 @@ def require_ids(name: str, ids: Tensor, vocab_size: int) -> None:
 
 
 def _require_model_input(
-    model: "CharLanguageModel | TransformerLM", ids: Tensor, past: int = 0
+    model: "CharLanguageModel | TransformerLM",
+    ids: Tensor,
+    past: int = 0,
+    where: str = "",
 ) -> None:
     """Ids on the model's device, no more than fit behind the ``past`` ones."""
     require_ids("ids", ids, model.vocab_size)
@@ -70,7 +73,7 @@ def _require_model_input(
     validation.require_shared("device", **both)
     excess = past + ids.shape[1] - model.context_length
     if excess > 0:
-        behind = f" behind the {past} in the cache" if past else ""
+        behind = f" behind the {past} {where}" if past else ""
         raise ValueError(
             f"ids has T = {ids.shape[1]} tokens{behind}, {excess} more than "
             f"context_length {model.context_length}; its shape is "
@@ -233,7 +236,8 @@ class TransformerLM(nn.Module):
             raise ValueError(f"cache must be a KVCache, got {type(cache).__name__}")
         validation.require_start(start, has_cache=cache is not None)
         start = start if cache is None else cache.length
-        _require_model_input(self, ids, start)
+        where = "before start" if cache is None else "in the cache"
+        _require_model_input(self, ids, start, where)
         if cache is not None:
             cache.require_fit(self, ids)
         before = None if cache is None else cache.last_ids

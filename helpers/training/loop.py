@@ -186,7 +186,7 @@ def train(
         raise ValueError(
             f"config.short_steps shortens Windows, and data is {type(data).__name__}"
         )
-    device = choose_device(device if device is None else str(device))
+    device = choose_device(device if device is None else str(device), source="device")
     model.to(device)
     if progress is None:
         progress = _is_watched() and not os.environ.get("BOOK_STATIC")
