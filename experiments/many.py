@@ -14,6 +14,7 @@ import torch
 from tqdm import tqdm
 
 from helpers.recorded import results
+from helpers.whole_files import write_whole
 
 Settings = dict[str, Any]
 Run = dict[str, Any]  # its settings, and what was measured
@@ -32,9 +33,7 @@ def write(path: pathlib.Path, record: dict[str, Any]) -> None:
     runs = ",\n".join(f"  {json.dumps(run)}" for run in record["runs"])
     text = json.dumps(head | {"runs": []}, indent=1)
     text = text.removesuffix("[]\n}") + f"[\n{runs}\n ]\n}}\n"
-    beside = path.with_suffix(".partly")
-    beside.write_text(text, encoding="utf-8")
-    beside.replace(path)
+    write_whole(path, text.encode())
 
 
 def _begin() -> None:
