@@ -152,6 +152,6 @@ def main(
     An argument of the command says how many runs stand side by side; ``--help`` says
     so.
     """
-    path = results.FOLDER / f"{name}.json"
-    complete(path, wanted, train, processes=processes_asked(f"experiments.{name}"))
+    processes = processes_asked(f"experiments.{name}")
+    complete(results.path(name), wanted, train, processes=processes)
     return 0

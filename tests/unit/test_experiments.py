@@ -10,7 +10,7 @@ import types
 
 import pytest
 
-from experiments import running, shakespeare
+from experiments import many, running, shakespeare
 from helpers.recorded import results
 from helpers.text import corpus
 from tests import ROOT
@@ -90,12 +90,21 @@ def test_without_a_text_its_record_stays(tmp_path, monkeypatch, capsys):
     assert "shakespeare: left as it was: no network" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("function", [results.read, results.path])
-def test_an_unknown_experiment_is_named(function):
+def test_an_unknown_experiment_is_named():
     with pytest.raises(
         ValueError, match=r"name must be one of shakespeare, got 'depth'"
     ):
-        function("depth")
+        results.read("depth")
+
+
+def test_every_record_lies_where_results_say(monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["experiments"])
+    for name in (*results.NAMES, *results.OF_RUNS):
+        assert results.path(name).is_file()
+    everything = r"shakespeare, .*directions, .*dates, got 'depth'"
+    for name in ("depth", "Shakespeare"):
+        with pytest.raises(ValueError, match=everything.replace("depth", name)):
+            many.main(name, lambda _: [], dict)
 
 
 def test_an_unknown_record_of_runs_is_named():
