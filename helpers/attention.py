@@ -369,6 +369,9 @@ class CausalAttention(nn.Module):
 class MultiHeadAttentionWrapper(nn.Module):
     """Several CausalAttention heads side by side, their outputs concatenated.
 
+    Chapter 6 puts two heads side by side in this way, by functions; what it builds as a
+    layer is ``MultiHeadAttention``, which computes as much with one set of projections.
+
     Args:
         d_in: width of a token.
         d_out: width of ONE head; the output is ``num_heads * d_out`` wide.
@@ -377,8 +380,8 @@ class MultiHeadAttentionWrapper(nn.Module):
         num_heads: how many heads.
         qkv_bias: give the heads' layers a bias.
 
-    Source: Vaswani et al. 2017, section 3.2.2; Raschka 2024, section 3.6.1. Built by
-    hand in chapter 6.
+    Source: Vaswani et al. 2017, section 3.2.2; Raschka 2024, section 3.6.1, under this
+    name.
     """
 
     @checked_options
