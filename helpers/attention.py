@@ -156,9 +156,10 @@ def sliding_window_mask(
     """
     S = T if S is None else S
     positions = torch.arange(S, device=device)
-    return mask_between(positions[S - T :], positions, window=window, sinks=sinks)
+    return _mask_between(positions[S - T :], positions, window=window, sinks=sinks)
 
 
+@checked(validation.require_positions)
 def mask_between(
     query_positions: Tensor,
     key_positions: Tensor,
@@ -247,6 +248,7 @@ def merge_heads(heads: Tensor) -> Tensor:
 
 # The same functions without their checks: a layer's own have run when it calls them.
 _softmax = unchecked(softmax)
+_mask_between = unchecked(mask_between)
 _attend = unchecked(scaled_dot_product_attention)
 _split_heads = unchecked(split_heads)
 _merge_heads = unchecked(merge_heads)

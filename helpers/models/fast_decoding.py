@@ -31,6 +31,7 @@ from helpers.models.transformer_block import (
 )
 
 Layer = Callable[[Tensor], Tensor]
+_rotate = validation.unchecked(rotate)  # nothing that comes in is checked
 KNOWN = (
     *(TransformerLM, Block, BlockAttention, RMSNorm, SquaredReLU, GatedMLP),
     *(nn.ModuleList, nn.Sequential, nn.Embedding, nn.Linear, nn.LayerNorm, nn.GELU),
@@ -151,7 +152,7 @@ class Decoder:
         queries, keys = block.norm_queries(queries), block.norm_keys(keys)
         if self.rotations:
             rotations = [part[start:end] for part in self.rotations]
-            queries, keys = rotate(queries, *rotations), rotate(keys, *rotations)
+            queries, keys = _rotate(queries, *rotations), _rotate(keys, *rotations)
         cached_keys, cached_values = self.cached[layer]  # (B, H_kv, context_length, D)
         cached_keys.narrow(2, start, T).copy_(keys)
         cached_values.narrow(2, start, T).copy_(values)

@@ -32,6 +32,7 @@ from helpers.validation import on_request, with_weights
 
 # The standard deviation of a sine is 0.71; that of an embedding's features, 0.1.
 SINUSOIDAL_SIZE = 0.1 * 2**0.5
+_rotate = validation.unchecked(rotate)  # the config's widths have been checked
 
 
 def require_ids(name: str, ids: Tensor, vocab_size: int) -> None:
@@ -167,10 +168,7 @@ class TransformerLM(nn.Module):
     """
 
     def __init__(self, config: TransformerConfig) -> None:
-        if not isinstance(config, TransformerConfig):
-            raise ValueError(
-                f"config must be a TransformerConfig, got {type(config).__name__}"
-            )
+        validation.require_type("config", config, TransformerConfig)
         if not config.causal:
             raise ValueError(
                 "config must have causal=True, got False: what sees the next token "
@@ -298,7 +296,7 @@ class TransformerLM(nn.Module):
             device=ids.device,
             dtype=angle_dtype(self.token_embedding.weight),
         )
-        return functools.partial(rotate, cosines=angles.cos(), sines=angles.sin())
+        return functools.partial(_rotate, cosines=angles.cos(), sines=angles.sin())
 
     def embed_pairs(self, ids: Tensor, before: Tensor | None) -> Tensor:
         """An embedding of each character and the one before it, for such a model.

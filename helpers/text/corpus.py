@@ -99,7 +99,7 @@ def load(name: str, **options: int) -> Corpus:
 
     Source: for tiny-shakespeare, Karpathy 2015, the data of char-rnn.
     """
-    if name not in OPTIONS:
+    if not isinstance(name, str) or name not in OPTIONS:
         raise ValueError(f"name must be one of {list(OPTIONS)}, got {name!r}")
     unknown = sorted(set(options) - set(OPTIONS[name]))
     if unknown:
