@@ -8,7 +8,8 @@ Each file is named for what a reader gets:
 - ``previews``: a shared link shows what its page is for.
 - ``accessibility``: pictures have words, and a screen reader finds the sidebar.
 - ``progress``: answers stay folded until they are asked for; what is done is marked.
-- ``page_parts``: a chapter's time, the book's version, views of other chapters.
+- ``page_parts``: a chapter's time (``reading_time`` says how a page states it), the
+  book's version, views of other chapters.
 - ``search``: answers while a reader types, from every section.
 """
 

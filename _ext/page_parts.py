@@ -21,6 +21,7 @@ from sphinx.ext.autodoc import FunctionDocumenter
 from sphinx.util.docutils import SphinxDirective
 
 import helpers
+from _ext.reading_time import TIME
 from helpers.checks.exercise import Exercise
 from helpers.views.view import is_stored
 
@@ -28,7 +29,6 @@ from helpers.views.view import is_stored
 LICENCES = pathlib.Path(helpers.__file__).resolve().parent.parent / "LICENSE"
 TITLE_IN_COLAB = re.compile(r"# @title .*\}")
 WRITTEN = re.compile(r"(?:Overwriting|Writing) [\w.]+")
-TIME = re.compile(r"Time:\s+about (\d+) minutes\b(?:, and (\d+) for the exercises?)?")
 
 
 def read_time(doctree):

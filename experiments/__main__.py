@@ -20,6 +20,7 @@ from experiments import (
 )
 from experiments.running import main
 
+many.processes_asked("experiments", __doc__)  # which each of them reads, too
 block_ablations.main()
 for module in (
     *(dates, directions, heads, induction, optimisation, positions, short_contexts),

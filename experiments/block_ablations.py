@@ -165,7 +165,7 @@ def questions() -> dict[str, int]:
 
 def main() -> int:
     """Train what the record lacks, and measure how long a step takes before the end."""
-    path = results.FOLDER / "block_ablations.json"
+    path = results.path("block_ablations")
     record = many.read(path)
     if "asked" not in record:
         head = {"torch": torch.__version__, "asked": questions()}

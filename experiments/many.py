@@ -14,6 +14,7 @@ import torch
 from tqdm import tqdm
 
 from helpers.recorded import results
+from helpers.whole_files import write_whole
 
 Settings = dict[str, Any]
 Run = dict[str, Any]  # its settings, and what was measured
@@ -32,9 +33,7 @@ def write(path: pathlib.Path, record: dict[str, Any]) -> None:
     runs = ",\n".join(f"  {json.dumps(run)}" for run in record["runs"])
     text = json.dumps(head | {"runs": []}, indent=1)
     text = text.removesuffix("[]\n}") + f"[\n{runs}\n ]\n}}\n"
-    beside = path.with_suffix(".partly")
-    beside.write_text(text, encoding="utf-8")
-    beside.replace(path)
+    write_whole(path, text.encode())
 
 
 def _begin() -> None:
@@ -119,6 +118,25 @@ def _processes(text: str) -> int:
     return int(text)
 
 
+def processes_asked(command: str, does: str | None = None) -> int | None:
+    """How many runs are to stand side by side, by the argument of a command.
+
+    Args:
+        command: its module, such as "experiments.heads".
+        does: what it does, in the words of its help.
+    """
+    parser = argparse.ArgumentParser(prog=f"python -m {command}", description=does)
+    parser.add_argument(
+        "processes",
+        nargs="?",
+        type=_processes,
+        metavar="N",
+        help="how many runs stand side by side; one for each core where left out",
+    )
+    asked: int | None = parser.parse_args().processes
+    return asked
+
+
 def main(
     name: str,
     wanted: Callable[[dict[str, Any]], Sequence[Settings]],
@@ -134,14 +152,6 @@ def main(
     An argument of the command says how many runs stand side by side; ``--help`` says
     so.
     """
-    parser = argparse.ArgumentParser(prog=f"python -m experiments.{name}")
-    parser.add_argument(
-        "processes",
-        nargs="?",
-        type=_processes,
-        metavar="N",
-        help="how many runs stand side by side; one for each core where left out",
-    )
-    processes = parser.parse_args().processes
-    complete(results.FOLDER / f"{name}.json", wanted, train, processes=processes)
+    processes = processes_asked(f"experiments.{name}")
+    complete(results.path(name), wanted, train, processes=processes)
     return 0

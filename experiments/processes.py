@@ -177,7 +177,7 @@ def main(arguments: Sequence[str] = ()) -> int:
         lines = ",\n".join(f"  {json.dumps(run)}" for run in found[name])
         parts.append(f' "{name}": [\n{lines}\n ]')
     text = "{\n" + ",\n".join(parts) + "\n}\n"
-    (results.FOLDER / "processes.json").write_text(text, encoding="utf-8")
+    results.path("processes").write_text(text, encoding="utf-8")
     return 0
 
 

@@ -1,5 +1,6 @@
 """What the experiments share: how long they are, how they train, where they write."""
 
+import argparse
 import dataclasses
 import importlib
 import json
@@ -99,6 +100,16 @@ def count(model: nn.Module) -> int:
 def rounded(number: float) -> float:
     """A number as records hold it."""
     return round(number, 4)
+
+
+def require_no_arguments(command: str, does: str) -> None:
+    """Answer ``--help``, and refuse what else stands behind a command that takes none.
+
+    Args:
+        command: its module, such as "experiments.shakespeare".
+        does: what it does, in the words of its help.
+    """
+    argparse.ArgumentParser(prog=f"python -m {command}", description=does).parse_args()
 
 
 def main(names: Sequence[str]) -> int:

@@ -88,4 +88,7 @@ def ngrams(text: corpus.Corpus, size: running.Size) -> dict[str, float]:
 
 
 if __name__ == "__main__":
+    running.require_no_arguments(
+        "experiments.shakespeare", f"Train, and rewrite the record. {__doc__}"
+    )
     sys.exit(running.main(["shakespeare"]))

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from experiments import running
 from helpers.models.eight_bits import from_eight_bits, to_eight_bits
 from helpers.models.language_model import TransformerLM
 from helpers.recorded.story_model import EARLY, RECIPE, RECORD, save_story_model
@@ -135,6 +136,7 @@ def cost_of_rounding(
 
 def main() -> None:
     """Train the model and rewrite its files."""
+    running.require_no_arguments("experiments.story_model", __doc__)
     early_model, early = train_early()
     _, short = train_story_model(**SHORT)
     model, full = train_story_model()

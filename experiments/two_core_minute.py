@@ -198,7 +198,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (RuntimeError, corpus.CorpusUnavailable) as error:
         print(error, file=sys.stderr)
         return 1
-    path = results.FOLDER / f"{NAME}.json"
+    path = results.path(NAME)
     record = many.read(path)
     record.setdefault("records", [])
     torch.set_num_threads(THREADS)

@@ -156,9 +156,10 @@ def sliding_window_mask(
     """
     S = T if S is None else S
     positions = torch.arange(S, device=device)
-    return mask_between(positions[S - T :], positions, window=window, sinks=sinks)
+    return _mask_between(positions[S - T :], positions, window=window, sinks=sinks)
 
 
+@checked(validation.require_positions)
 def mask_between(
     query_positions: Tensor,
     key_positions: Tensor,
@@ -247,6 +248,7 @@ def merge_heads(heads: Tensor) -> Tensor:
 
 # The same functions without their checks: a layer's own have run when it calls them.
 _softmax = unchecked(softmax)
+_mask_between = unchecked(mask_between)
 _attend = unchecked(scaled_dot_product_attention)
 _split_heads = unchecked(split_heads)
 _merge_heads = unchecked(merge_heads)
@@ -369,6 +371,9 @@ class CausalAttention(nn.Module):
 class MultiHeadAttentionWrapper(nn.Module):
     """Several CausalAttention heads side by side, their outputs concatenated.
 
+    Chapter 6 puts two heads side by side in this way, by functions; what it builds as a
+    layer is ``MultiHeadAttention``, which computes as much with one set of projections.
+
     Args:
         d_in: width of a token.
         d_out: width of ONE head; the output is ``num_heads * d_out`` wide.
@@ -377,8 +382,8 @@ class MultiHeadAttentionWrapper(nn.Module):
         num_heads: how many heads.
         qkv_bias: give the heads' layers a bias.
 
-    Source: Vaswani et al. 2017, section 3.2.2; Raschka 2024, section 3.6.1. Built by
-    hand in chapter 6.
+    Source: Vaswani et al. 2017, section 3.2.2; Raschka 2024, section 3.6.1, under this
+    name.
     """
 
     @checked_options

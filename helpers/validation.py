@@ -20,6 +20,7 @@ from typing import Any, ParamSpec, TypeVar
 import torch
 from torch import Tensor
 
+from attention_audit.validation import is_real as is_real
 from attention_audit.validation import require_booleans as require_booleans
 from attention_audit.validation import require_integers as require_integers
 from attention_audit.validation import require_probability as require_probability
@@ -92,11 +93,6 @@ def is_whole(number: object) -> bool:
     return isinstance(number, numbers.Integral) and not isinstance(number, bool)
 
 
-def is_real(number: object) -> bool:
-    """Whether it is a real number, NumPy's included; True and False are none."""
-    return isinstance(number, numbers.Real) and not isinstance(number, bool)
-
-
 def require_counts(**counts: int) -> None:
     """Each is a whole number of at least 0."""
     for name, count in counts.items():
@@ -130,6 +126,13 @@ def holds(condition: Callable[[], Tensor]) -> bool:
 def shape_of(tensor: Tensor) -> tuple[int, ...]:
     """The shape as a plain tuple, which prints as ``(2, 3)``."""
     return tuple(tensor.shape)
+
+
+def require_type(name: str, value: object, *kinds: type) -> None:
+    """It is of one of these classes."""
+    if not isinstance(value, kinds):
+        wanted = " or ".join(kind.__name__ for kind in kinds)
+        raise ValueError(f"{name} must be a {wanted}, got {type(value).__name__}")
 
 
 def require_tensor(name: str, tensor: object) -> None:
@@ -344,6 +347,42 @@ def require_window_sizes(
     require_causal_sizes(T, S)
     require_integers(window=window)
     require_window(window, sinks)
+
+
+def require_positions(
+    query_positions: Tensor,
+    key_positions: Tensor,
+    *,
+    window: int | None = None,
+    sinks: int = 0,
+) -> None:
+    """Whole numbers (T,) and (S,) on one device, and a window or none."""
+    both = {"query_positions": query_positions, "key_positions": key_positions}
+    for (name, tensor), letter in zip(both.items(), "TS", strict=True):
+        require_tensor(name, tensor)
+        require_integer_row(name, tensor, letter)
+    require_shared("device", **both)
+    require_window(window, sinks)
+
+
+def require_turns(heads: Tensor, cosines: Tensor, sines: Tensor, **_: object) -> None:
+    """Heads (..., T, D) with an even D, and the cosine and sine of each pair."""
+    require_rank("heads", heads, "T, D")
+    T, D = heads.shape[-2:]
+    require_even("the last axis (D) of heads", D)
+    for name, tensor in (("cosines", cosines), ("sines", sines)):
+        require_tensor(name, tensor)
+        if shape_of(tensor) != (T, D // 2):
+            raise ValueError(
+                f"{name} must have shape (T, D / 2) = {(T, D // 2)}, got "
+                f"{shape_of(tensor)}"
+            )
+
+
+def require_even(name: str, width: int) -> None:
+    """A number of features that are taken in pairs."""
+    if width % 2:
+        raise ValueError(f"{name} must be even, got {width}")
 
 
 def require_start(start: int, *, has_cache: bool) -> None:

@@ -20,6 +20,7 @@ import nbformat
 import yaml
 from ipykernel.ipkernel import IPythonKernel
 
+from helpers.whole_files import write_whole
 from tools import notebooks
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -184,9 +185,7 @@ def _write_notebook(path, notebook):
 
 def _write(path, text):
     """Write a file as a whole, or not at all."""
-    beside = path.with_name(f".{path.name}.partly")
-    beside.write_text(text, encoding="utf-8", newline="\n")
-    beside.replace(path)
+    write_whole(path, text.encode())
 
 
 def _digest(path):

@@ -6,12 +6,15 @@ It works as it stands, on the mean of each row; the author puts the task in its 
 """
 
 import argparse
+import keyword
 import pathlib
 import re
 import sys
 
 import nbformat
 
+from helpers import checks
+from helpers.checks import exercises
 from tools import notebooks
 from tools.new_chapter import NO_EXERCISES
 
@@ -237,7 +240,8 @@ def start(slug, chapter, root=notebooks.ROOT):
         paths: of the files that were written.
 
     Raises:
-        ValueError: a slug of other letters, an exercise that exists, no such notebook.
+        ValueError: a slug of other letters, an exercise that exists, a name that
+            stands for something else, no such notebook.
     """
     if not re.fullmatch(r"[a-z]+(-[a-z0-9]+)*", slug):
         raise ValueError(
@@ -251,6 +255,13 @@ def start(slug, chapter, root=notebooks.ROOT):
     for path in (check, solutions):
         if path.exists():
             raise ValueError(f"there is an exercise {name} already: {path}")
+    if keyword.iskeyword(name) or any(
+        hasattr(one, name) for one in (checks, exercises)
+    ):
+        raise ValueError(
+            f"an exercise can't be called {name}: Python, or helpers.checks, has "
+            "something else of that name"
+        )
     if not page.exists():
         raise ValueError(f"there is no notebook {page}; name one as 03_scaling")
     number = re.match(r"\d\d", chapter)

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 
 import yaml
 
+from _ext.reading_time import TIME
 from tools import notebooks
 
 ROOT = notebooks.ROOT
@@ -32,9 +33,6 @@ PUBLIC = (
 )
 LEVELS = ("easy", "medium", "hard")
 TITLE = re.compile(r"^# (.+)\n")
-TIME = re.compile(
-    r"\*\*Time:\*\* about (\d+) minutes(?:, and (?:about )?(\d+) for the exercises?)?"
-)
 TASK = re.compile(r"^### Exercise \d: (.+)$", re.MULTILINE)
 DIFFICULTY = re.compile(
     r"^\*(Easy|Medium|Hard), about (\d+) minutes\.\*$", re.MULTILINE
@@ -45,7 +43,7 @@ PART = (
     r"|bug museum|bugs around the layer|the audit)"
 )
 PLAN = re.compile(rf"^(\| [^|]+ \| )({PART}(?:; {PART})*)( \| )\d+ \|$", re.MULTILINE)
-BESIDE = {
+IN_PLANS = {
     "bug museum": "bug_museum.ipynb",
     "bugs around the layer": "bug_museum_behind_the_layer.ipynb",
     "the audit": "audit.ipynb",
@@ -221,7 +219,7 @@ def planned(what, all_pages):
     total = 0
     for part in what.split("; "):
         numbers = [int(number) for number in re.findall(r"\d+", part)]
-        for wanted in numbers or [BESIDE[part]]:
+        for wanted in numbers or [IN_PLANS[part]]:
             found = [page for page in all_pages if wanted in (page.number, page.file)]
             if not found:
                 raise ValueError(f"a plan names {part!r}, but there is no {wanted}")

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from helpers import validation
 from helpers.checks import verdict
 from helpers.checks.calling import SECONDS, Outcome, call, plain_call, settled
 from helpers.checks.cases import Case, Mistake
@@ -89,6 +90,9 @@ class Exercise:
 
         Returns:
             verdict: a Verdict.
+
+        Raises:
+            ValueError: seconds that aren't a finite number above 0.
         """
         found = self.examine(attempt, seconds)
         solved = getattr(attempt, "__name__", "").lower().startswith("solved")
@@ -100,10 +104,11 @@ class Exercise:
 
     def examine(self, attempt: Any, seconds: float = SECONDS) -> verdict.Verdict:
         """Find the verdict without printing it; arguments as for the check itself."""
+        validation.require_number("seconds", seconds)
         if attempt is None or attempt is ...:
             return verdict.not_attempted(self.name, self.name)
         if not callable(attempt):
-            return verdict.no_function(self.name, attempt)
+            return verdict.no_function(self.name, self.stub, attempt)
         title = getattr(attempt, "__name__", self.name)
         try:
             with settled():

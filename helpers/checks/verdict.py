@@ -74,12 +74,14 @@ class Verdict:
         display({"text/plain": self.text, "text/html": folded}, raw=True)
 
 
-def no_function(exercise: str, attempt: object) -> Verdict:
-    """The verdict on a value where a function was to be handed over."""
+def no_function(exercise: str, stub: str, attempt: object) -> Verdict:
+    """The verdict on a value where a function or a class was to be handed over."""
+    asked = stub.partition("(")[0]
+    kind = "class" if asked[0].isupper() else "function"
     lines = [
-        f"✗ {exercise}: this is {sort_of(attempt)}, not a function.",
-        "  Hand over the function itself, without calling it: "
-        f"checks.{exercise}(my_{exercise})",
+        f"✗ {exercise}: this is {sort_of(attempt)}, not a {kind}.",
+        f"  Hand over the {kind} itself, without calling it: "
+        f"checks.{exercise}({asked})",
     ]
     return _verdict(exercise, "type", lines)
 
@@ -105,13 +107,15 @@ def nothing_returned(exercise: str, title: str) -> Verdict:
 
 def not_finished(exercise: str, title: str, case: Case, seconds: float) -> Verdict:
     """The verdict on a function that had to be stopped: it may be right, but slow."""
+    # A lambda or a partial has no name by which it could be handed over again.
+    handed = title if title.isidentifier() and title != exercise else "..."
     lines = [
         f"○ {title}: stopped before it had finished.",
         f"  Input: {case.name}",
         *_arguments(case),
         f"  A call may take {seconds:g} seconds of the processor's time, and "
         f"{PATIENCE * seconds:g} by the clock. Look for a loop that never ends. If "
-        f"there is none, grant more: checks.{exercise}({title}, "
+        f"there is none, grant more: checks.{exercise}({handed}, "
         f"seconds={10 * seconds:g})",
     ]
     return _verdict(exercise, "not finished", lines, case=case.name)

@@ -113,7 +113,7 @@ def _require_scales(name: str, largest: Tensor, scales: Tensor) -> None:
     if not validation.holds(lambda: ((scales >= SMALLEST) | (largest == 0)).all()):
         raise ValueError(
             f"each row of {name} must hold zeros alone or a weight of at least "
-            f"{LARGEST * SMALLEST:.1g}, got {largest[largest > 0].min():.1g} at most"
+            f"{LARGEST * SMALLEST:g}, got {largest[largest > 0].min():g} at most"
         )
 
 

@@ -31,6 +31,7 @@ from helpers.models.transformer_block import (
 )
 
 Layer = Callable[[Tensor], Tensor]
+_rotate = validation.unchecked(rotate)  # nothing that comes in is checked
 KNOWN = (
     *(TransformerLM, Block, BlockAttention, RMSNorm, SquaredReLU, GatedMLP),
     *(nn.ModuleList, nn.Sequential, nn.Embedding, nn.Linear, nn.LayerNorm, nn.GELU),
@@ -103,7 +104,7 @@ class Decoder:
         """Whether it can compute a model, and nothing else has to see what passes.
 
         Windows, biases and other cores are the model's own business, as are layers of
-        another kind, hooks, dropout and autocast.
+        another kind or with another ``forward``, hooks, dropout and autocast.
         """
         if not isinstance(model, TransformerLM):
             return False
@@ -112,6 +113,7 @@ class Decoder:
             config.positions in ("learned", "rotary", "none")
             and all(_is_usual(block, config) for block in model.blocks)
             and not validation.is_autocast(model.token_embedding.weight.device)
+            and not _is_everything_hooked()
             and all(map(_is_plain, model.modules()))
         )
 
@@ -150,7 +152,7 @@ class Decoder:
         queries, keys = block.norm_queries(queries), block.norm_keys(keys)
         if self.rotations:
             rotations = [part[start:end] for part in self.rotations]
-            queries, keys = rotate(queries, *rotations), rotate(keys, *rotations)
+            queries, keys = _rotate(queries, *rotations), _rotate(keys, *rotations)
         cached_keys, cached_values = self.cached[layer]  # (B, H_kv, context_length, D)
         cached_keys.narrow(2, start, T).copy_(keys)
         cached_values.narrow(2, start, T).copy_(values)
@@ -231,8 +233,17 @@ def _is_usual(block: nn.Module, config: TransformerConfig) -> bool:
     )
 
 
+def _is_everything_hooked() -> bool:
+    """Whether somebody sees what goes through any module of PyTorch."""
+    hooks = torch.nn.modules.module
+    return bool(hooks._global_forward_hooks or hooks._global_forward_pre_hooks)
+
+
 def _is_plain(layer: nn.Module) -> bool:
     """Whether calling it does what its class says, and no more."""
-    hooked = layer._forward_hooks or layer._forward_pre_hooks
+    # Hooks of its own, or a forward that somebody has put in its place.
+    changed = (
+        layer._forward_hooks or layer._forward_pre_hooks or "forward" in vars(layer)
+    )
     core = isinstance(layer, BlockAttention) and layer.core is not None
-    return type(layer) in KNOWN and not (hooked or core or layer.training)
+    return type(layer) in KNOWN and not (changed or core or layer.training)

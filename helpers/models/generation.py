@@ -14,7 +14,7 @@ from helpers import validation
 from helpers.models.fast_decoding import Decoder
 from helpers.models.language_model import require_ids
 from helpers.models.switches import eval_mode
-from helpers.text.encoding import encode_for_model
+from helpers.text.encoding import encode_for_model, require_tokenizer
 from helpers.text.tokenizer import CharTokenizer
 
 
@@ -120,6 +120,11 @@ def generate(
     Source: Holtzman et al. 2020, section 3. Built by hand in chapter 7.
     """
     own: Any = model  # to PyTorch's hints, its attributes are tensors or modules
+    if not (hasattr(model, "vocab_size") and hasattr(model, "context_length")):
+        raise ValueError(
+            "model must have a vocab_size and a context_length, got "
+            f"{type(model).__name__}"
+        )
     require_ids("prompt_ids", prompt_ids, own.vocab_size)
     validation.require_counts(max_new_tokens=max_new_tokens)
     _require_options(temperature, top_k, top_p)
@@ -190,6 +195,7 @@ def generate_text(
     if not isinstance(prompt, str):
         raise ValueError(f"prompt must be a text, got {type(prompt).__name__}")
     validation.require_counts(max_new_characters=max_new_characters)
+    require_tokenizer(tokenizer)
     if tokenizer.vocab_size != model.vocab_size:
         raise ValueError(
             f"tokenizer must have the model's vocab_size {model.vocab_size}, "

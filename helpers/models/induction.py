@@ -18,6 +18,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from helpers import validation
 from helpers.models.language_model import TransformerLM
 from helpers.models.patching import require_head
 from helpers.models.switches import eval_mode
@@ -235,8 +236,12 @@ def by_hand(vocab_size: int, context_length: int) -> TransformerLM:
         model: a ``TransformerLM`` in eval mode, with one head in each layer, without
             norms and MLPs.
 
+    Raises:
+        ValueError: sizes that aren't whole numbers of at least 1.
+
     Source: Elhage et al. 2021, "Induction Heads".
     """
+    validation.require_integers(vocab_size=vocab_size, context_length=context_length)
     V, T = vocab_size, context_length
     config = TransformerConfig(
         V, T, 3 * V + T, num_heads=1, num_layers=2, norm="none", mlp=False

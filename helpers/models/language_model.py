@@ -32,6 +32,7 @@ from helpers.validation import on_request, with_weights
 
 # The standard deviation of a sine is 0.71; that of an embedding's features, 0.1.
 SINUSOIDAL_SIZE = 0.1 * 2**0.5
+_rotate = validation.unchecked(rotate)  # the config's widths have been checked
 
 
 def require_ids(name: str, ids: Tensor, vocab_size: int) -> None:
@@ -62,7 +63,10 @@ def require_ids(name: str, ids: Tensor, vocab_size: int) -> None:
 
 
 def _require_model_input(
-    model: "CharLanguageModel | TransformerLM", ids: Tensor, past: int = 0
+    model: "CharLanguageModel | TransformerLM",
+    ids: Tensor,
+    past: int = 0,
+    where: str = "",
 ) -> None:
     """Ids on the model's device, no more than fit behind the ``past`` ones."""
     require_ids("ids", ids, model.vocab_size)
@@ -70,7 +74,7 @@ def _require_model_input(
     validation.require_shared("device", **both)
     excess = past + ids.shape[1] - model.context_length
     if excess > 0:
-        behind = f" behind the {past} in the cache" if past else ""
+        behind = f" behind the {past} {where}" if past else ""
         raise ValueError(
             f"ids has T = {ids.shape[1]} tokens{behind}, {excess} more than "
             f"context_length {model.context_length}; its shape is "
@@ -164,10 +168,7 @@ class TransformerLM(nn.Module):
     """
 
     def __init__(self, config: TransformerConfig) -> None:
-        if not isinstance(config, TransformerConfig):
-            raise ValueError(
-                f"config must be a TransformerConfig, got {type(config).__name__}"
-            )
+        validation.require_type("config", config, TransformerConfig)
         if not config.causal:
             raise ValueError(
                 "config must have causal=True, got False: what sees the next token "
@@ -233,7 +234,8 @@ class TransformerLM(nn.Module):
             raise ValueError(f"cache must be a KVCache, got {type(cache).__name__}")
         validation.require_start(start, has_cache=cache is not None)
         start = start if cache is None else cache.length
-        _require_model_input(self, ids, start)
+        where = "before start" if cache is None else "in the cache"
+        _require_model_input(self, ids, start, where)
         if cache is not None:
             cache.require_fit(self, ids)
         before = None if cache is None else cache.last_ids
@@ -294,7 +296,7 @@ class TransformerLM(nn.Module):
             device=ids.device,
             dtype=angle_dtype(self.token_embedding.weight),
         )
-        return functools.partial(rotate, cosines=angles.cos(), sines=angles.sin())
+        return functools.partial(_rotate, cosines=angles.cos(), sines=angles.sin())
 
     def embed_pairs(self, ids: Tensor, before: Tensor | None) -> Tensor:
         """An embedding of each character and the one before it, for such a model.

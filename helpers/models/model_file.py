@@ -7,7 +7,6 @@ the same format in ``helpers/views/trainer/safetensors.js``.
 import dataclasses
 import json
 import math
-import os
 import pathlib
 import reprlib
 from collections.abc import Mapping
@@ -20,6 +19,7 @@ from torch import Tensor
 from helpers.models.language_model import TransformerLM
 from helpers.models.transformer_block import TransformerConfig
 from helpers.text.tokenizer import CharTokenizer
+from helpers.whole_files import write_whole
 
 FORMAT = "attention-one-step model 1"
 DTYPE = "F32"  # safetensors' name of float32
@@ -66,7 +66,7 @@ def save_model(
         "config": json.dumps(dataclasses.asdict(model.config)),
         "alphabet": tokenizer.alphabet,
     }
-    _replace(pathlib.Path(path), safetensors.torch.save(weights, metadata))
+    write_whole(pathlib.Path(path), safetensors.torch.save(weights, metadata))
 
 
 def load_model(path: pathlib.Path | str) -> tuple[TransformerLM, CharTokenizer]:
@@ -198,17 +198,3 @@ def _require_finite(source: str, weights: Mapping[str, Tensor]) -> None:
             raise ValueError(
                 f"{source} must hold finite numbers, got {wrong} in {name}"
             )
-
-
-def _replace(path: pathlib.Path, content: bytes) -> None:
-    """Write beside the file, then rename: whoever is killed leaves a whole file."""
-    writing = path.with_name(f".writing-{path.name}")
-    try:
-        with open(writing, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        writing.replace(path)
-    except BaseException:
-        writing.unlink(missing_ok=True)
-        raise

@@ -61,13 +61,22 @@ class PageStore:
         """An empty cache of one text."""
         return PagedCache(self)
 
+    def require_free(self, pages: int) -> None:
+        """There are so many pages that no text uses.
+
+        Raises:
+            MemoryError: there are fewer.
+        """
+        if pages > self.free:
+            raise MemoryError(
+                f"{pages} more of the {len(self.users)} pages are needed, and "
+                f"{self.free} are free; release a cache, or make a store with more "
+                "pages"
+            )
+
     def take(self) -> int:
         """A free page, for one user."""
-        if not self.free:
-            raise MemoryError(
-                f"all {len(self.users)} pages are in use; release a cache, or make a "
-                "store with more pages"
-            )
+        self.require_free(1)
         page = self.users.index(0)
         self.users[page] = 1
         return page
@@ -119,11 +128,13 @@ class PagedCache(KVCache):
         """Keep keys and values (1, H_kv, T, D) of a layer; return all, S of them.
 
         Raises:
-            MemoryError: no page is free; what the text has read so far stays as it was.
+            MemoryError: too few pages are free. The text takes none of them then, and
+                what it has read so far stays as it was.
         """
         size, S = self.store.page_size, self.length + keys.shape[2]
-        while len(self.pages) * size < S:
-            self.pages.append(self.store.take())
+        lacking = -(-S // size) - len(self.pages)
+        self.store.require_free(lacking)
+        self.pages += [self.store.take() for _ in range(lacking)]
         places = torch.arange(self.length, S)
         pages = torch.tensor(self.pages)[places // size]
         entries = self.store.entries[layer]

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
+from helpers import validation
 from helpers.models.language_model import TransformerLM
 
 LAYERS = {"queries": "W_query", "keys": "W_key", "values": "W_value"}
@@ -48,8 +49,12 @@ def require_head(model: TransformerLM, layer: int, head: int | None) -> None:
     """The model has that layer, and the layer that head; both are counted from 0."""
     sizes = {"layer": len(model.blocks), "head": model.config.num_heads}
     for name, index in (("layer", layer), ("head", head)):
-        if index is not None and not 0 <= index < sizes[name]:
-            raise ValueError(f"{name} must be from 0 to {sizes[name] - 1}, got {index}")
+        if index is None:
+            continue
+        if not validation.is_whole(index) or not 0 <= index < sizes[name]:
+            raise ValueError(
+                f"{name} must be an integer from 0 to {sizes[name] - 1}, got {index!r}"
+            )
 
 
 @contextlib.contextmanager

@@ -37,10 +37,12 @@ def sinusoidal_positions(
 
     Raises:
         ValueError: sizes that aren't whole numbers of at least 1 (``start``: 0), or an
-            odd ``d_model``.
+            odd ``d_model``, or a ``base`` that isn't a finite number above 0.
 
     Source: Vaswani et al. 2017, section 3.5. Built by hand in chapter 12.
     """
+    validation.require_integers(d_model=d_model)
+    validation.require_even("d_model", d_model)
     angles = rotary_angles(start, T, d_model, base=base, device=device)  # (T, C / 2)
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)
 
@@ -76,8 +78,8 @@ def rotary_angles(
     """
     validation.require_integers(T=T, head_dim=head_dim)
     validation.require_counts(start=start)
-    if head_dim % 2:
-        raise ValueError(f"an even number of features must come, got {head_dim}")
+    validation.require_even("head_dim", head_dim)
+    validation.require_number("base", base)
     pairs = torch.arange(head_dim // 2, device=device, dtype=dtype)
     positions = torch.arange(start, start + T, device=device, dtype=dtype)
     return torch.outer(positions, base ** (-2 * pairs / head_dim))
@@ -88,6 +90,7 @@ def angle_dtype(weights: Tensor) -> torch.dtype:
     return torch.promote_types(weights.dtype, torch.float32)
 
 
+@validation.checked(validation.require_turns)
 def rotate(
     heads: Tensor, cosines: Tensor, sines: Tensor, *, interleaved: bool = False
 ) -> Tensor:
@@ -106,6 +109,9 @@ def rotate(
 
     Returns:
         turned: (..., T, D), of the dtype of ``heads``.
+
+    Raises:
+        ValueError: something else than tensors, an odd D, or angles of other shapes.
 
     Source: Su et al. 2021, section 3.4.2. Built by hand in chapter 12.
     """

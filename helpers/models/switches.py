@@ -8,22 +8,7 @@ from torch import Tensor, nn
 from helpers.models.language_model import TransformerLM
 from helpers.models.patching import Part, replaced
 from helpers.models.transformer_block import BlockAttention, Core
-
-
-@contextlib.contextmanager
-def eval_mode(model: nn.Module) -> Iterator[None]:
-    """Eval mode inside a ``with`` block; then each module has its own mode again.
-
-    Args:
-        model: an ``nn.Module``. Its modules may be in different modes.
-    """
-    modes = [(module, module.training) for module in model.modules()]
-    model.eval()
-    try:
-        yield
-    finally:
-        for module, training in modes:
-            module.training = training
+from helpers.modes import eval_mode as eval_mode
 
 
 @contextlib.contextmanager

@@ -226,6 +226,7 @@ class BlockAttention(nn.Module):
     """
 
     def __init__(self, config: TransformerConfig) -> None:
+        validation.require_type("config", config, TransformerConfig)
         super().__init__()
         C, H = config.d_model, config.num_heads
         self.num_heads, self.num_kv_heads = H, config.num_kv_heads or H
@@ -390,6 +391,7 @@ class RMSNorm(nn.RMSNorm):
 
 def make_norm(config: TransformerConfig) -> nn.Module:
     """The norm that a TransformerConfig names, an ``nn.Module`` of its own."""
+    validation.require_type("config", config, TransformerConfig)
     kinds = {"layer": nn.LayerNorm, "rms": RMSNorm}
     if config.norm == "none":
         return nn.Identity()
@@ -450,6 +452,7 @@ class Block(nn.Module):
     """
 
     def __init__(self, config: TransformerConfig) -> None:
+        validation.require_type("config", config, TransformerConfig)
         super().__init__()
         self.residual, self.norm_first = config.residual, config.norm_first
         self.dropout = nn.Dropout(config.dropout)

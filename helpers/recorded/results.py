@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+from collections.abc import Sequence
 from typing import Any
 
 FOLDER = pathlib.Path(__file__).resolve().parent
@@ -11,6 +12,21 @@ OF_RUNS = (
     *("optimisation", "block_ablations", "positions", "processes", "short_contexts"),
     *("two_core_minute", "dates"),
 )
+
+
+def path(name: str) -> pathlib.Path:
+    """Where an experiment's record lies.
+
+    Args:
+        name: one of ``NAMES`` or ``OF_RUNS``.
+
+    Returns:
+        path: a ``pathlib.Path`` to a JSON file.
+
+    Raises:
+        ValueError: an unknown name.
+    """
+    return _path(name, (*NAMES, *OF_RUNS))
 
 
 def record(name: str) -> dict[str, Any]:
@@ -26,32 +42,11 @@ def record(name: str) -> dict[str, Any]:
     Raises:
         ValueError: an unknown name.
     """
-    if name not in OF_RUNS:
-        raise ValueError(f"name must be one of {', '.join(OF_RUNS)}, got {name!r}")
-    text = (FOLDER / f"{name}.json").read_text(encoding="utf-8")
-    found: dict[str, Any] = json.loads(text)
-    return found
-
-
-def path(name: str) -> pathlib.Path:
-    """Where an experiment's record lies.
-
-    Args:
-        name: one of ``NAMES``.
-
-    Returns:
-        path: a ``pathlib.Path`` to a JSON file.
-
-    Raises:
-        ValueError: an unknown name.
-    """
-    if name not in NAMES:
-        raise ValueError(f"name must be one of {', '.join(NAMES)}, got {name!r}")
-    return FOLDER / f"{name}.json"
+    return _content(_path(name, OF_RUNS))
 
 
 def read(name: str, *, short: bool = False) -> dict[str, Any]:
-    """Read what an experiment gave.
+    """Read what an experiment gave that is one run.
 
     Args:
         name: one of ``NAMES``.
@@ -63,5 +58,16 @@ def read(name: str, *, short: bool = False) -> dict[str, Any]:
     Raises:
         ValueError: an unknown name.
     """
-    text = path(name).read_text(encoding="utf-8")
-    return json.loads(text)["short" if short else "full"]
+    rows: dict[str, Any] = _content(_path(name, NAMES))["short" if short else "full"]
+    return rows
+
+
+def _path(name: str, names: Sequence[str]) -> pathlib.Path:
+    if name not in names:
+        raise ValueError(f"name must be one of {', '.join(names)}, got {name!r}")
+    return FOLDER / f"{name}.json"
+
+
+def _content(path: pathlib.Path) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return content

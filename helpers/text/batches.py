@@ -196,9 +196,13 @@ class Documents(_Pieces):
             documents: a Documents.
 
         Raises:
-            ValueError: a tokenizer without a start character, a character that it
-                doesn't know, or what ``Documents`` refuses.
+            ValueError: a single string, a tokenizer without a start character, a
+                character that it doesn't know, or what ``Documents`` refuses.
         """
+        if isinstance(texts, str):
+            raise ValueError(
+                f"texts must be several texts, got the string {texts!r:.60}"
+            )
         start_id = tokenizer.encode(require_start_character(tokenizer))[0]
         rows = [tokenizer.encode(text) for text in texts]
         return cls(rows, context_length, start_id)
@@ -228,6 +232,10 @@ def _as_rows(documents: Sequence[Sequence[int] | Tensor]) -> list[list[int]]:
     """The documents as lists of numbers, none of them empty."""
     if isinstance(documents, str):
         raise ValueError("documents must be lists of ids, got a string: encode it")
+    if not isinstance(documents, (Sequence, torch.Tensor)):
+        raise ValueError(
+            f"documents must be a list of documents, got {type(documents).__name__}"
+        )
     if not len(documents):
         raise ValueError("documents must hold at least one document, got none")
     rows = [row.tolist() if isinstance(row, torch.Tensor) else row for row in documents]

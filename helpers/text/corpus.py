@@ -4,19 +4,18 @@
 known exactly, and "tiny-shakespeare" is fetched once and then kept in a cache folder.
 """
 
-import contextlib
 import hashlib
 import http.client
 import os
 import pathlib
 import random
 import urllib.request
-import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from helpers import validation
 from helpers.text.little_world import whole_world
+from helpers.whole_files import write_whole
 
 OPTIONS = {
     "hello": (),
@@ -100,7 +99,7 @@ def load(name: str, **options: int) -> Corpus:
 
     Source: for tiny-shakespeare, Karpathy 2015, the data of char-rnn.
     """
-    if name not in OPTIONS:
+    if not isinstance(name, str) or name not in OPTIONS:
         raise ValueError(f"name must be one of {list(OPTIONS)}, got {name!r}")
     unknown = sorted(set(options) - set(OPTIONS[name]))
     if unknown:
@@ -210,21 +209,12 @@ def _fetch(path: pathlib.Path) -> bytes:
 
 
 def _write(path: pathlib.Path, content: bytes) -> None:
-    """Write under a name of its own, then rename: the file is whole or not there."""
-    part = path.with_name(f"{path.name}.{uuid.uuid4().hex}.part")
+    """Write the file, in a folder that is made where it is missing."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with open(part, "xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(part, path)
+        write_whole(path, content, by_many=True)
     except OSError as error:
         raise CorpusUnavailable(
             f"can't write {path} ({error.strerror}); free {BYTES:,} bytes there, or "
             "set BOOK_DATA to a folder that you may write to"
         ) from error
-    finally:
-        # Still there only where something went wrong, an interruption included.
-        with contextlib.suppress(OSError):
-            part.unlink()

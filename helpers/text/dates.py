@@ -98,7 +98,12 @@ def write(date: datetime.date, form: str) -> Written:
         text += literal
         parts += " " * len(literal)
         if name:
-            text += format(values[name], spec)
+            try:
+                text += format(values[name], spec)
+            except ValueError as error:
+                raise ValueError(
+                    f"form must be a template, got {form!r}: {error}"
+                ) from None
             parts = parts.ljust(len(text), _PART_OF[name])
     return Written(text, parts)
 
@@ -135,6 +140,10 @@ def _pieces(form: str) -> list[tuple[str, str, str]]:
         raise ValueError(f"form must be a template, got {form!r}: {error}") from None
     pieces = [(literal, name or "", spec or "") for literal, name, spec, _ in parsed]
     names = [name for _, name, _, _ in parsed if name is not None]
+    if converted := [conversion for *_, conversion in parsed if conversion]:
+        raise ValueError(
+            f"form must have fields without conversions, got '!{converted[0]}'"
+        )
     if unknown := [name for name in names if name not in _PART_OF]:
         listed = ", ".join(_PART_OF)
         raise ValueError(f"form must have fields among {listed}, got {unknown[0]!r}")

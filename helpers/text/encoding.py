@@ -5,7 +5,7 @@ Without it, each character stands where it never stood in training: the loss is 
 and so is the gradient of the first characters, in every batch alike.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import torch
 from torch import Tensor
@@ -40,6 +40,11 @@ def encode_for_model(
             for a tokenizer without a start character, or that begin with it; an empty
             window; a character that the tokenizer doesn't know.
     """
+    if not isinstance(texts, Iterable):
+        raise ValueError(
+            f"texts must be a string or several, got {type(texts).__name__}"
+        )
+    require_tokenizer(tokenizer)
     texts = [texts] if isinstance(texts, str) else list(texts)
     if not texts:
         raise ValueError("texts must hold at least one text, got none")
@@ -62,6 +67,22 @@ def encode_for_model(
     return torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
 
 
+def require_tokenizer(tokenizer: object) -> None:
+    """It encodes, and says which character stands before a document, if any does.
+
+    Args:
+        tokenizer: a ``CharTokenizer``, or another one that has what is used here.
+
+    Raises:
+        ValueError: something else.
+    """
+    if not (hasattr(tokenizer, "encode") and hasattr(tokenizer, "start_character")):
+        raise ValueError(
+            "tokenizer must have encode and start_character, got "
+            f"{type(tokenizer).__name__}"
+        )
+
+
 def require_start_character(tokenizer: CharTokenizer) -> str:
     """The character that stands before a document.
 
@@ -74,6 +95,7 @@ def require_start_character(tokenizer: CharTokenizer) -> str:
     Raises:
         ValueError: a tokenizer whose ``start_character`` is None.
     """
+    require_tokenizer(tokenizer)
     if tokenizer.start_character is None:
         raise ValueError("tokenizer must have a start character, got None")
     return tokenizer.start_character

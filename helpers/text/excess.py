@@ -10,7 +10,7 @@ entropy) and section 5.4 (theorem 5.4.3, what a wrong prediction costs).
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import torch
@@ -80,6 +80,10 @@ class Truth:
     def __init__(
         self, stories: Sequence[str], world: LittleWorld | None = None
     ) -> None:
+        if not isinstance(stories, Iterable):
+            raise ValueError(
+                f"stories must be several stories, got {type(stories).__name__}"
+            )
         self.stories, self.world = tuple(stories), world or whole_world()
         if not self.stories:
             raise ValueError("stories must hold at least one story, got none")

@@ -19,6 +19,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from helpers import validation
+
 State = tuple[Any, ...]  # (rule, *memory)
 Choice = tuple[float, str, *tuple[State, ...]]
 
@@ -73,9 +75,15 @@ def share(total: float, options: Sequence[Choice]) -> list[Choice]:
         options: the same, with weights that sum to ``total``.
 
     Raises:
-        ValueError: no option, or one with a weight that isn't positive.
+        ValueError: a total that isn't positive, no option, or one with a weight that
+            isn't.
     """
-    wrong = [f"{weight!r} for {text!r}" for weight, text, *_ in options if weight <= 0]
+    validation.require_number("total", total)
+    wrong = [
+        f"{weight!r} for {text!r}"
+        for weight, text, *_ in options
+        if not 0 < weight < math.inf
+    ]
     if wrong or not options:
         got = wrong[0] if wrong else "no option"
         raise ValueError(f"options must have positive weights, got {got}")

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from helpers import validation
+from helpers.modes import eval_mode
 from helpers.text.encoding import encode_for_model, require_start_character
 from helpers.text.little_world import LittleWorld, whole_world
 from helpers.text.ngram import NGramModel
@@ -108,7 +109,7 @@ def accuracy(
 def log_probabilities(
     model: nn.Module, tokenizer: CharTokenizer, stories: Sequence[str]
 ) -> list[Tensor]:
-    """What a language model expects at each character of some stories.
+    """What a language model expects at each character of some stories, in eval mode.
 
     Args:
         model: maps ids (B, T) to logits (B, T, vocab_size). A position's logits must
@@ -131,7 +132,7 @@ def log_probabilities(
     for begin in range(0, len(stories), STORIES_AT_A_TIME):
         some = by_length[begin : begin + STORIES_AT_A_TIME]
         ids = encode_for_model([stories[i][:-1] for i in some], tokenizer)
-        with torch.no_grad():
+        with eval_mode(model), torch.no_grad():
             found = model(ids.to(device)).cpu().double().log_softmax(dim=-1)
         rows |= {i: one[: len(stories[i])] for i, one in zip(some, found, strict=True)}
     return [rows[i] for i in range(len(stories))]

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from helpers.validation import is_whole
+from helpers import validation
 
 KINDS = ("person", "thing", "it", "she", "other")
 PERSON, THING, PRONOUN = 1, 4, 6  # where they stand in a sentence
@@ -62,9 +62,12 @@ def pronoun_sentences(
         target: (B, d_out), the meaning of the word that the pronoun stands for.
 
     Raises:
-        ValueError: a number of sentences or of meanings that isn't at least 1.
+        ValueError: a number of sentences or of meanings that isn't at least 1, or a
+            seed that isn't a whole number.
     """
-    _require_some(number=number, d_out=d_out)
+    validation.require_integers(number=number, d_out=d_out)
+    if not validation.is_whole(seed):
+        raise ValueError(f"seed must be an integer, got {seed!r}")
     words = {kind: text.split() for kind, text in _words(held_out).items()}
     generator = torch.Generator().manual_seed(seed)
 
@@ -94,9 +97,9 @@ def word_vectors(words: Sequence[str], *, d_out: int = 6) -> Tensor:
         x: (T, 5 + d_out)
 
     Raises:
-        ValueError: a word that isn't known, or a ``d_out`` that isn't at least 1.
+        ValueError: no word, one that isn't known, or a ``d_out`` that isn't at least 1.
     """
-    _require_some(d_out=d_out)
+    validation.require_integers(d_out=d_out)
     one_hot, kinds = _one_hot(words), _kinds()
     generator = torch.Generator().manual_seed(0)
     meanings = torch.randn(len(kinds), d_out, generator=generator)
@@ -117,7 +120,7 @@ def made_up_vectors(words: Sequence[str]) -> Tensor:
             and with work; words that ``MADE_UP`` doesn't hold have zeros there.
 
     Raises:
-        ValueError: a word that isn't known.
+        ValueError: no word, or one that isn't known.
     """
     meanings = torch.tensor([MADE_UP.get(word, (0.0, 0.0)) for word in words])
     return torch.cat([_one_hot(words), meanings], dim=1)
@@ -126,6 +129,8 @@ def made_up_vectors(words: Sequence[str]) -> Tensor:
 def _one_hot(words: Sequence[str]) -> Tensor:
     """(T, 5), a 1 for the kind of each word."""
     kinds = _kinds()
+    if isinstance(words, str) or not len(words):
+        raise ValueError(f"words must be a list of at least one word, got {words!r}")
     if unknown := sorted(set(words) - set(kinds)):
         raise ValueError(f"words must be known, got {unknown}")
     rows = torch.tensor([KINDS.index(kinds[word]) for word in words])
@@ -144,9 +149,3 @@ def _kinds() -> dict[str, str]:
             of = kind if kind in ("person", "thing") else "other"
             kinds |= dict.fromkeys(text.split(), of)
     return kinds
-
-
-def _require_some(**counts: int) -> None:
-    for name, count in counts.items():
-        if not is_whole(count) or count < 1:
-            raise ValueError(f"{name} must be an integer of at least 1, got {count!r}")

@@ -28,13 +28,19 @@ def repeats(
         texts: a list of strings, each twice as long as its first copy.
 
     Raises:
-        ValueError: a count or a length below 1, an alphabet that repeats a character,
-            or lengths that aren't in order or are longer than the alphabet.
+        ValueError: a count or a length below 1, an alphabet without a character or with
+            one twice, or lengths that aren't a pair in order.
 
     Source: Olsson et al. 2022, for repeated random tokens.
     """
+    if not isinstance(lengths, (tuple, list)) or len(lengths) != 2:
+        raise ValueError(
+            f"lengths must be a pair of the shortest and the longest, got {lengths!r}"
+        )
     shortest, longest = lengths
     validation.require_integers(count=count, shortest=shortest, longest=longest)
+    if not isinstance(alphabet, Sequence) or not alphabet:
+        raise ValueError(f"alphabet must hold characters, got {alphabet!r}")
     if len(set(alphabet)) < len(alphabet):
         raise ValueError(f"alphabet must not repeat a character, got {alphabet!r}")
     if shortest > longest:

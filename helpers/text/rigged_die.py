@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from helpers.validation import is_whole
+from helpers import validation
 
 FACES = 6
 LENGTH = 8  # throws in a series
@@ -28,8 +28,7 @@ def throw(count: int) -> Tensor:
     Raises:
         ValueError: a count that isn't an integer of at least 1.
     """
-    if not is_whole(count) or count < 1:
-        raise ValueError(f"count must be an integer of at least 1, got {count!r}")
+    validation.require_integers(count=count)
     throws = torch.randint(FACES, (count, LENGTH))
     for t in range(2, LENGTH):
         off = torch.randint(1, FACES, (count,))  # 1 to 5: any other face
@@ -48,12 +47,18 @@ def vectors_of(throws: Tensor) -> Tensor:
         x: (B, T, 14), six numbers for the face and eight for the position.
 
     Raises:
-        ValueError: throws of another shape, or more than 8 in a series.
+        ValueError: throws of another shape, or more than 8 in a series; other numbers.
     """
+    validation.require_tensor("throws", throws)
     if throws.ndim != 2 or throws.shape[1] > LENGTH:
         raise ValueError(
             f"throws must have shape (B, T) with T at most {LENGTH}, "
             f"got {tuple(throws.shape)}"
+        )
+    if throws.dtype != torch.int64 or not ((throws >= 0) & (throws < FACES)).all():
+        raise ValueError(
+            f"throws must be torch.int64 from 0 to {FACES - 1}, got {throws.dtype} "
+            f"from {throws.min()} to {throws.max()}"
         )
     face = F.one_hot(throws, FACES)  # (B, T, 6)
     position = F.one_hot(torch.arange(throws.shape[1]), LENGTH)  # (T, 8)

@@ -17,8 +17,9 @@ from torch import Tensor
 from helpers import validation
 from helpers.attention import mask_between
 from helpers.tiles.online_softmax import nothing_seen, see_more
-from helpers.validation import checked
+from helpers.validation import checked, unchecked
 
+_mask_between = unchecked(mask_between)  # the walk has been checked
 TILE = 256  # positions; a tile of scores then is a quarter of a megabyte in float32
 
 
@@ -69,7 +70,7 @@ class Walk:
         """(rows, columns) boolean, True = may attend."""
         queries = torch.arange(rows.start, rows.stop, device=device)
         keys = torch.arange(columns.start, columns.stop, device=device)
-        return mask_between(
+        return _mask_between(
             queries + self.first_query,
             keys + self.first_key,
             window=self.window,

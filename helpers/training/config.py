@@ -192,7 +192,7 @@ def preset(
     from Su et al. 2021, RMSNorm from Zhang and Sennrich 2019, the squared ReLU from So
     et al. 2021, and the optimizer, zeros and skips from Jordan et al. 2024.
     """
-    if name not in PRESETS:
+    if not isinstance(name, str) or name not in PRESETS:
         raise ValueError(f"name must be one of {list(PRESETS)}, got {name!r}")
     options = PRESETS[name] | changes
     parts, names = [], set()

@@ -18,6 +18,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from tqdm import tqdm
 
+from helpers import validation
 from helpers.models.switches import eval_mode
 from helpers.models.transformer_block import TransformerConfig
 from helpers.notebook.device import choose_device, seed_everything
@@ -179,14 +180,16 @@ def train(
         FloatingPointError: a loss, gradient or weight that isn't finite; the message
             names the step and the last good checkpoint.
     """
-    for name, text in (("data", data), ("held_out", held_out)):
-        if text is not None:
-            _require_fit(name, text, model)
+    validation.require_type("model", model, nn.Module)
+    validation.require_type("config", config, TrainConfig)
+    _require_fit("data", data, model)
+    if held_out is not None:
+        _require_fit("held_out", held_out, model)
     if config.short_steps and not isinstance(data, Windows):
         raise ValueError(
             f"config.short_steps shortens Windows, and data is {type(data).__name__}"
         )
-    device = choose_device(device if device is None else str(device))
+    device = choose_device(device if device is None else str(device), source="device")
     model.to(device)
     if progress is None:
         progress = _is_watched() and not os.environ.get("BOOK_STATIC")
@@ -556,6 +559,10 @@ def _seeded(seed: int, device: torch.device) -> Iterator[None]:
 
 def _require_fit(name: str, data: Windows | Documents, model: nn.Module) -> None:
     """The text's rows are no longer than the model reads, nor its ids larger."""
+    if not hasattr(data, "context_length"):
+        raise ValueError(
+            f"{name} must be Windows or Documents, got {type(data).__name__}"
+        )
     own: Any = model  # to PyTorch's hints, its attributes are tensors or modules
     if data.context_length > own.context_length:
         raise ValueError(

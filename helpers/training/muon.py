@@ -99,8 +99,7 @@ class Muon(torch.optim.Optimizer):
     ) -> None:
         validation.require_probability("momentum", momentum)
         for name, number in {"lr": lr, "weight_decay": weight_decay}.items():
-            if not number >= 0:
-                raise ValueError(f"{name} must be at least 0, got {number!r}")
+            validation.require_number(name, number, or_0=True)
         options = {"lr": lr, "weight_decay": weight_decay, "momentum": momentum}
         super().__init__(params, options)
         for matrix in (p for group in self.param_groups for p in group["params"]):

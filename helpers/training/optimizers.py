@@ -6,6 +6,7 @@ import math
 import torch
 from torch import nn
 
+from helpers import validation
 from helpers.training.config import TrainConfig
 from helpers.training.muon import Muon
 
@@ -18,11 +19,17 @@ def learning_rate_at(config: TrainConfig, step: int) -> float:
         step: 1 for the first.
 
     Returns:
-        rate: it reaches ``learning_rate`` with the last step of the warm-up.
+        rate: it reaches ``learning_rate`` with the last step of the warm-up. Behind the
+            config's last step it stays where the schedule has led.
+
+    Raises:
+        ValueError: a step that isn't a whole number of at least 1.
     """
+    validation.require_integers(step=step)
     if step <= config.warmup_steps:
         return config.learning_rate * step / config.warmup_steps
-    done = (step - 1 - config.warmup_steps) / (config.steps - config.warmup_steps)
+    after = min(step - 1, config.steps) - config.warmup_steps
+    done = after / max(1, config.steps - config.warmup_steps)
     left = {
         "cosine": (1 + math.cos(math.pi * done)) / 2,
         "linear": 1 - done,

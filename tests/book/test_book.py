@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from _ext.moved import MOVED
+from _ext.reading_time import TIME
 from experiments.learning_in_the_page import rates_of
 from helpers.recorded import results
 from tests import ROOT
@@ -23,9 +24,6 @@ PAGES = [
     *(chapter["file"] for part in TOC["parts"] for chapter in part["chapters"]),
 ]
 CHAPTERS = [page for page in PAGES if re.search(r"/\d\d_", page)]
-TIME = re.compile(
-    r"\*\*Time:\*\* about (\d+) minutes(?:, and (\d+) for the exercises?)?"
-)
 LEFT_OUT = re.compile(r"<(script|style|svg|pre)\b.*?</\1>", re.DOTALL)
 CODE = re.compile(r"<code\b.*?</code>", re.DOTALL)
 INLINE = re.compile(r"</?(?:a|abbr|b|em|i|span|strong|sub|sup)\b[^>]*>")

@@ -4,7 +4,9 @@ import re
 
 import nbformat
 import pytest
+from docutils import nodes
 
+from _ext import page_parts
 from tests import ROOT
 from tools import notebooks, tables
 
@@ -82,3 +84,21 @@ def test_facts_survive_when_a_notebook_is_brought_into_form(tmp_path):
     notebooks.format_notebook(notebook)
     assert notebook.metadata["book"] == FACTS
     assert "widgets" not in notebook.metadata
+
+
+@pytest.mark.parametrize(
+    ("stated", "minutes"),
+    [
+        ("8 minutes.", (8, 0)),
+        ("8 minutes, and 5 for the exercise.", (8, 5)),
+        ("8 minutes, and about 5 for the exercises; stop at will.", (8, 5)),
+    ],
+)
+def test_tables_and_pages_read_the_same_minutes(tmp_path, stated, minutes):
+    first = f"# 7. Cats\n\n**Time:** about {stated}"
+    assert tables.read(page(tmp_path, first=first, **FACTS)).minutes == minutes
+    text = nodes.paragraph("", f"Time: about {stated}")  # as Sphinx hands it over
+    doctree = nodes.section("", text)
+    assert page_parts.read_time(doctree) == (
+        *(str(one) if one else None for one in minutes),
+    )

@@ -87,6 +87,18 @@ class Shown:
         return set(found.evaluate_all("all => all.map((one) => one.dataset.control)"))
 
 
+@pytest.fixture(
+    scope="module", params=[pytest.param("http", marks=pytest.mark.slow), "file"]
+)
+def one_page(request, chromium, site):
+    """A page in which a module's tests look at the site, one after the other."""
+    over_http = request.param == "http"
+    origin = request.getfixturevalue("site_over_http") if over_http else site.as_uri()
+    watched = Watched(chromium, origin)
+    yield watched
+    watched.close()
+
+
 @pytest.fixture(scope="module")
 def watched_views(chromium, tmp_path_factory):
     """A module's one page for views, and the places of their files."""

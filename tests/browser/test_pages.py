@@ -8,7 +8,7 @@ import pytest
 from tests import ROOT
 from tests.book.test_book import CHAPTERS, MADE, PAGES
 from tests.browser.axe import ALIKE, LIGHT, violations
-from tests.browser.watched import DESKTOP, Watched
+from tests.browser.watched import DESKTOP
 from tests.browser.widths import CLOSE, OPEN, cut_off
 from tools import notebooks
 
@@ -61,16 +61,6 @@ SPOILED = """() => {
 }"""
 
 
-@pytest.fixture(scope="module", params=["http", "file"])
-def one_page(request, chromium, site):
-    """A page in which a module's tests look at the site, one after the other."""
-    over_http = request.param == "http"
-    origin = request.getfixturevalue("site_over_http") if over_http else site.as_uri()
-    watched = Watched(chromium, origin)
-    yield watched
-    watched.close()
-
-
 @pytest.fixture
 def watched(one_page):
     one_page.start_anew()
@@ -105,6 +95,7 @@ def assert_views_are_alive(page):
     assert page.evaluate(FLAT) == 0
 
 
+EITHER_WAY = pytest.mark.parametrize("one_page", ["http", "file"], indirect=True)
 FROM_A_FILE = pytest.mark.parametrize("one_page", ["file"], indirect=True)
 
 
@@ -192,6 +183,7 @@ def test_pages_and_site_are_small(site):
     assert sum(path.stat().st_size for path in files) < 24_000_000
 
 
+@EITHER_WAY
 def test_a_missing_file_and_a_foreign_request_are_noticed(watched):
     # A file without a policy, which would refuse both.
     watched.page.goto(f"{watched.origin}/_static/logo.svg")
@@ -247,6 +239,7 @@ def test_controls_agree_with_their_view_after_the_way_back(chromium, site):
     page.close()
 
 
+@EITHER_WAY
 def test_a_script_that_the_page_was_not_built_with_does_not_run(watched):
     page = watched.page
     page.goto(f"{watched.origin}/{CHAPTERS[0]}.html")

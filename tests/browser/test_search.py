@@ -6,7 +6,6 @@ import re
 import pytest
 
 from tests.browser.test_accessibility import violations
-from tests.browser.watched import Watched
 
 PAGE = "chapters/notation"  # it has no views, so it loads quickly
 DIALOG = "#pst-search-dialog"
@@ -30,19 +29,6 @@ FIRST = {
     "register_buffer": "04_causal_masking",
 }
 HOSTILE = "<img src=x onerror=\"document.title='taken'\"> zebra"
-
-
-OVER_HTTP = pytest.param("http", marks=pytest.mark.slow)
-
-
-@pytest.fixture(scope="module", params=[OVER_HTTP, "file"])
-def one_page(request, chromium, site):
-    """A page in which this module's tests look at the site, one after the other."""
-    over_http = request.param == "http"
-    origin = request.getfixturevalue("site_over_http") if over_http else site.as_uri()
-    watched = Watched(chromium, origin)
-    yield watched
-    watched.close()
 
 
 @pytest.fixture

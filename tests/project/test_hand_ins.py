@@ -53,6 +53,27 @@ def test_each_check_gets_a_line(tmp_path):
     assert path.read_bytes() == before
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        CHECK,
+        f"{CHECK};",
+        f"{CHECK}  # at last",
+        f"verdict = {CHECK}",
+        "checks.causal_mask(my_causal_mask, seconds=100)",
+        "checks.causal_mask(\n    my_causal_mask,\n    seconds=100,\n)",
+    ],
+)
+def test_a_check_counts_however_it_is_called(source):
+    cell = nbformat.v4.new_code_cell(source)
+    right = "✓ my_causal_mask: right."
+    cell.outputs = [nbformat.v4.new_output("stream", text=f"{right}\n  5 inputs.\n")]
+    notebook = nbformat.v4.new_notebook(cells=[cell])
+    assert hand_ins.verdicts(notebook) == [right]
+    cell.source = f"# {CHECK}\nchecks.causal_mask(solved_causal_mask)"
+    assert hand_ins.verdicts(notebook) == []
+
+
 @slow
 def test_a_cell_that_never_ends_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr(notebooks, "CELL_TIMEOUT_SECONDS", 3)

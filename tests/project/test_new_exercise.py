@@ -11,6 +11,7 @@ from tests.conftest import copy_of_the_book
 from tools import new_exercise, notebooks
 
 SLUG, CHAPTER = "row-means", "03_scaling"
+TAKEN = ("audit", "verdict", "cases", "exercise", "support", "class", "lambda")
 
 
 @pytest.fixture(scope="module")
@@ -143,6 +144,8 @@ def test_notebooks_run_with_the_library_beside_them(monkeypatch, tmp_path):
         ("row_means", CHAPTER, "the slug must be small letters and hyphens"),
         ("softmax", CHAPTER, "there is an exercise softmax already"),
         ("row-means", "99_nothing", "there is no notebook"),
+        # Names of the package that the exercise would take the place of.
+        *((name, CHAPTER, f"can't be called {name}") for name in TAKEN),
     ],
 )
 def test_what_cannot_be_started_is_named_and_nothing_is_written(

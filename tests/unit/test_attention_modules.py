@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import re
 from unittest import mock
 
 import numpy as np
@@ -10,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from helpers import validation
+from helpers import attention, validation
 from helpers.attention import (
     CausalAttention,
     CrossAttention,
@@ -20,6 +21,7 @@ from helpers.attention import (
     merge_heads,
     split_heads,
 )
+from tests import ROOT
 from tests.samples.attention import (
     ALL,
     CAUSAL,
@@ -349,3 +351,17 @@ def test_modules_compile_into_one_graph(name):
     module = make_modules()[name]
     compiled = torch.compile(module, backend="eager", fullgraph=True)
     torch.testing.assert_close(compiled(tokens()), module(tokens()))
+
+
+def test_a_layer_that_a_chapter_builds_is_a_class_of_that_chapter():
+    layers = [one for one in vars(attention).values() if isinstance(one, type)]
+    built = {}
+    for layer in (one for one in layers if one.__module__ == attention.__name__):
+        said = " ".join(layer.__doc__.split())
+        for number in re.findall(r"Built by hand in chapters? (\d+)", said):
+            [page] = (ROOT / "chapters").glob(f"{int(number):02}_*.ipynb")
+            built[layer.__name__] = f'"class {layer.__name__}(' in page.read_text(
+                "utf-8"
+            )
+    assert len(built) >= 4
+    assert all(built.values()), built

@@ -1,6 +1,7 @@
 """Checks reject what is wrong, name the mistake, and pass what is right."""
 
 import dataclasses
+import functools
 import itertools
 import math
 import pydoc
@@ -151,6 +152,22 @@ def test_what_is_no_function_gets_a_verdict(name, attempt):
     assert verdict.kind == expected
 
 
+@some_exercises
+def test_what_is_no_function_is_told_what_to_hand_over(name):
+    asked = checks.EXERCISES[name].stub.partition("(")[0]
+    kind = "class" if asked.startswith("My") else "function"
+    text = one_line(getattr(checks, name)(3))
+    assert f"a whole number, not a {kind}." in text
+    assert f"Hand over the {kind} itself, without calling it: " in text
+    assert f"checks.{name}({asked})" in text
+
+
+@pytest.mark.parametrize("seconds", ["a", None, True, 0, -1, math.nan])
+def test_a_limit_that_is_none_is_named(seconds):
+    with pytest.raises(ValueError, match="seconds must be a finite number above 0"):
+        checks.causal_mask(good, seconds=seconds)
+
+
 def returns_nothing(*arguments):
     pass
 
@@ -286,6 +303,14 @@ def test_a_function_that_hangs_is_stopped():
     for thread in threads:
         thread.join(30)  # on a busy machine it hears of its end a little later
         assert not thread.is_alive(), "it still runs"
+
+
+@pytest.mark.parametrize(
+    "attempt", [lambda T: time.sleep(T), functools.partial(time.sleep)]
+)
+def test_what_has_no_name_is_given_none(attempt):
+    verdict = checks.causal_mask(attempt, seconds=0.01)
+    assert "grant more: checks.causal_mask(..., seconds=0.1)" in one_line(verdict)
 
 
 def test_the_limit_is_ten_seconds(monkeypatch):

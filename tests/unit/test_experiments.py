@@ -4,14 +4,16 @@ import collections
 import importlib
 import json
 import math
+import runpy
 import sys
 import types
 
 import pytest
 
-from experiments import running, shakespeare
+from experiments import many, running, shakespeare
 from helpers.recorded import results
 from helpers.text import corpus
+from tests import ROOT
 
 
 def flattened(rows, path=()):
@@ -88,12 +90,21 @@ def test_without_a_text_its_record_stays(tmp_path, monkeypatch, capsys):
     assert "shakespeare: left as it was: no network" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("function", [results.read, results.path])
-def test_an_unknown_experiment_is_named(function):
+def test_an_unknown_experiment_is_named():
     with pytest.raises(
         ValueError, match=r"name must be one of shakespeare, got 'depth'"
     ):
-        function("depth")
+        results.read("depth")
+
+
+def test_every_record_lies_where_results_say(monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["experiments"])
+    for name in (*results.NAMES, *results.OF_RUNS):
+        assert results.path(name).is_file()
+    everything = r"shakespeare, .*directions, .*dates, got 'depth'"
+    for name in ("depth", "Shakespeare"):
+        with pytest.raises(ValueError, match=everything.replace("depth", name)):
+            many.main(name, lambda _: [], dict)
 
 
 def test_an_unknown_record_of_runs_is_named():
@@ -101,3 +112,25 @@ def test_an_unknown_record_of_runs_is_named():
         ValueError, match=r"name must be one of directions, .*got 'depth'"
     ):
         results.record("depth")
+
+
+COMMANDS = [
+    f"experiments.{path.stem}"
+    for path in sorted((ROOT / "experiments").glob("*.py"))
+    if "__main__" in path.read_text(encoding="utf-8") or path.stem == "__main__"
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_helps_and_trains_nothing(monkeypatch, capsys, command):
+    def train(*_, **__):
+        raise AssertionError(f"{command} --help begins to train")
+
+    monkeypatch.setattr(corpus, "load", train)
+    monkeypatch.setattr(sys, "argv", [command, "--help"])
+    monkeypatch.delitem(sys.modules, command, raising=False)
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_module(command, run_name="__main__")
+    assert ended.value.code == 0
+    said = capsys.readouterr().out
+    assert said.startswith(f"usage: python -m {command.removesuffix('.__main__')} ")

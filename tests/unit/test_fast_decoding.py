@@ -176,6 +176,20 @@ def test_a_model_that_something_else_sees_is_left_alone():
             hook = add(model.blocks[1].mlp[0], lambda *_: None)
             assert not Decoder.fits(model)
             hook.remove()
+        for add in (
+            torch.nn.modules.module.register_module_forward_hook,
+            torch.nn.modules.module.register_module_forward_pre_hook,
+        ):
+            hook = add(lambda *_: None)  # one that sees every module
+            try:
+                assert not Decoder.fits(model)
+            finally:
+                hook.remove()
+        assert Decoder.fits(model)
+        for layer in (model, model.final_norm, model.blocks[0].attention):
+            layer.forward = lambda x: 0 * x
+            assert not Decoder.fits(model)
+            del layer.forward
         assert Decoder.fits(model)
 
     class Mine(TransformerLM):

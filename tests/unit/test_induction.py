@@ -277,7 +277,7 @@ def test_training_goes_on_as_it_was(told_twice):
         ),
         (
             lambda: induction.copying_matrix(untrained(), 3, 0),
-            "layer must be from 0 to 2, got 3",
+            "layer must be an integer from 0 to 2, got 3",
         ),
         (
             lambda: induction.copying_matrix(untrained(residual=False), 0, 0),

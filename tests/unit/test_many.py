@@ -75,6 +75,7 @@ def test_runs_are_kept_as_they_end_and_not_made_again(tmp_path, wanted):
 
 def test_main_fills_the_record_of_that_name(tmp_path, wanted, monkeypatch):
     monkeypatch.setattr(results, "FOLDER", tmp_path)
+    monkeypatch.setattr(results, "OF_RUNS", ("squares",))
     monkeypatch.setattr("sys.argv", ["experiments.squares", "1"])
     assert many.main("squares", wanted, squared) == 0
     runs = many.read(tmp_path / "squares.json")["runs"]

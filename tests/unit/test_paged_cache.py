@@ -68,10 +68,26 @@ def test_a_full_store_says_so_and_the_text_stays_as_it_was():
     cache = store.new_cache()
     with torch.no_grad():
         made(TEXT[:, :6], cache=cache)
-        with pytest.raises(MemoryError, match="all 2 pages are in use"):
+        with pytest.raises(
+            MemoryError, match="1 more of the 2 pages are needed, and 0 are"
+        ):
             made(TEXT[:, 6:], cache=cache)
         assert cache.length == 6
         assert_close(made(TEXT[:, 6:8], cache=cache), made(TEXT[:, :8])[:, 6:])
+
+
+def test_a_text_that_is_too_long_takes_no_page():
+    made = model()
+    store = PageStore(made, pages=2, page_size=4)
+    cache, other = store.new_cache(), store.new_cache()
+    with torch.no_grad():
+        made(TEXT[:, :4], cache=cache)
+        with pytest.raises(
+            MemoryError, match="2 more of the 2 pages are needed, and 1"
+        ):
+            made(TEXT[:, 4:12], cache=cache)
+        assert (cache.pages, cache.length, store.free) == ([0], 4, 1)
+        assert_close(made(TEXT[:, :3], cache=other), made(TEXT[:, :3]))
 
 
 def test_what_does_not_fit_is_named():

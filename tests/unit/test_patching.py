@@ -269,8 +269,8 @@ def test_no_hook_is_left_behind(model, ids):
     [
         (Part("query", 0), "must be a Part of kind 'queries', .*, got .*'query'"),
         (("queries", 0, 0), r"must be a Part .*, got \('queries', 0, 0\)"),
-        (Part("keys", 2), "layer must be from 0 to 1, got 2"),
-        (Part("keys", 0, 3), "head must be from 0 to 2, got 3"),
+        (Part("keys", 2), "layer must be an integer from 0 to 1, got 2"),
+        (Part("keys", 0, 3), "head must be an integer from 0 to 2, got 3"),
         (Part("stream", 0, 1), "head must be None for kind 'stream', got 1"),
     ],
 )

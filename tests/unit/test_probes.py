@@ -150,3 +150,15 @@ def test_what_does_not_fit_is_named():
         probes.accuracy(STORIES[:1], lambda *_: torch.zeros(1, 2))
     with pytest.raises(ValueError, match=r"what predict returns .*torch.Tensor.*list"):
         probes.accuracy(STORIES[:1], lambda *_: [])
+
+
+def test_a_model_is_asked_in_eval_mode_and_keeps_its_own():
+    tokenizer = CharTokenizer(WORLD.alphabet)
+    torch.manual_seed(0)
+    model = CharLanguageModel(tokenizer.vocab_size, 256, 16, 2, dropout=0.5)
+    first, second = (
+        probes.log_probabilities(model.train(), tokenizer, STORIES[:1])[0]
+        for _ in range(2)
+    )
+    assert torch.equal(first, second)
+    assert model.training

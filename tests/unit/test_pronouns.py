@@ -86,6 +86,17 @@ def test_there_is_at_least_one_sentence_and_one_number(wrong):
         pronoun_sentences(2, seed=0, d_out=wrong)
 
 
+def test_a_seed_that_is_none_is_named():
+    with pytest.raises(ValueError, match="seed must be an integer, got 'a'"):
+        pronoun_sentences(2, seed="a")
+
+
+@pytest.mark.parametrize("words", [[], "cook"])
+def test_words_that_are_no_list_of_words_are_named(words):
+    with pytest.raises(ValueError, match="words must be a list of at least one word"):
+        word_vectors(words)
+
+
 def test_an_unknown_word_is_named():
     with pytest.raises(ValueError, match=r"\['wombat'\]"):
         word_vectors(["the", "wombat"])

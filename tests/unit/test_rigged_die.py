@@ -53,3 +53,16 @@ def test_a_count_that_is_none_is_named(count):
 def test_throws_of_another_shape_are_named(shape):
     with pytest.raises(ValueError, match=r"throws must have shape \(B, T\)"):
         vectors_of(torch.zeros(shape, dtype=torch.long))
+
+
+@pytest.mark.parametrize(
+    ("throws", "message"),
+    [
+        ([[1]], "throws must be a torch.Tensor, got list"),
+        (torch.rand(2, 3), "throws must be torch.int64 from 0 to 5, got torch.float32"),
+        (torch.full((1, 2), 7), "from 0 to 5, got torch.int64 from 7 to 7"),
+    ],
+)
+def test_throws_that_are_no_faces_are_named(throws, message):
+    with pytest.raises(ValueError, match=message):
+        vectors_of(throws)

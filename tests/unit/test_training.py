@@ -500,7 +500,7 @@ def test_a_bad_config_is_named(changes, message):
         ),
         (lambda: evaluate(TinyModel(), make_data(context_length=6)), "^data .* got 6"),
         (lambda: evaluate(TinyModel(), make_data(), batch_size=0), "batch_size .* 0"),
-        (lambda: quick(device="gpu"), "must be a device .* 'gpu'"),
+        (lambda: quick(device="gpu"), "^device must be a device .* 'gpu'"),
         (lambda: quick(ShallowModel(), optimizer="muon"), "need a hidden nn.Linear"),
         (lambda: quick(Nameless(), optimizer="muon"), "need model.vocab_size"),
         (

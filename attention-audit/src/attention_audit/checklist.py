@@ -80,7 +80,7 @@ def ask(
     """What ``audit`` does, which explains all of it."""
     _require(d_in, context_length, declared)
     required = require_names("require", require)
-    if not isinstance(seconds, (int, float)) or not seconds > 0:
+    if not validation.is_real(seconds) or not seconds > 0:
         raise ValueError(f"seconds is {seconds!r}; a number above 0 is needed")
     subject = Subject(module, d_in, context_length, declared)
     wake_meta_device()
@@ -117,7 +117,7 @@ def _require(d_in: int, context_length: int, declared: Declared) -> None:
     if declared.dropout is not None:
         validation.require_probability("dropout", declared.dropout)
     if declared.scale is not None and not (
-        isinstance(declared.scale, (int, float)) and 0 < declared.scale < math.inf
+        validation.is_real(declared.scale) and 0 < declared.scale < math.inf
     ):
         raise ValueError(f"scale is {declared.scale!r}; a number above 0 is needed")
     for name in ("padding", "step", "make"):

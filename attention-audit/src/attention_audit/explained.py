@@ -46,8 +46,10 @@ def require_names(option: str, names: str | Collection[str]) -> tuple[str, ...]:
     """The names of checks that an option has; a string is one name.
 
     Raises:
-        ValueError: a name that no check has.
+        ValueError: a name that no check has, or something else than names.
     """
+    if not isinstance(names, Collection):
+        raise ValueError(f"{option} must name checks, got {names!r}")
     named = (names,) if isinstance(names, str) else tuple(names)
     for name in named:
         if name not in CHECKS:

@@ -18,8 +18,12 @@ def require_booleans(**options: bool) -> None:
             raise ValueError(f"{name} must be True or False, got {option!r}")
 
 
+def is_real(number: object) -> bool:
+    """Whether it is a real number, NumPy's included; True and False are none."""
+    return isinstance(number, numbers.Real) and not isinstance(number, bool)
+
+
 def require_probability(name: str, p: float) -> None:
     """A probability of dropping: at least 0 and less than 1."""
-    number = isinstance(p, numbers.Real) and not isinstance(p, bool)
-    if not number or not 0 <= p < 1:
+    if not is_real(p) or not 0 <= p < 1:
         raise ValueError(f"{name} must be a probability in [0, 1), got {p!r}")
