@@ -1,10 +1,11 @@
-"""A pytest plugin: how the tests are spread over worker processes.
+"""A pytest plugin: how the tests are spread over worker processes, and which are quick.
 
 Each file goes to one worker as a whole, so that a notebook keeps its kernel and a
 module its fixtures, but for the files of ``APART``. ``-n 0`` runs everything in one
 process, ``-n 8`` in eight.
 """
 
+import collections
 import os
 import sys
 
@@ -40,6 +41,9 @@ FIRST = [
 # Minutes of work that shares nothing: test by test, and last, so that no worker is left
 # with a file while the others have nothing to do.
 APART = ["tests/unit/test_corpora.py", "attention-audit/tests/test_corpus.py"]
+
+
+CASES = collections.Counter()  # of a test, by its name
 
 
 class Files(LoadFileScheduling):
@@ -94,6 +98,15 @@ def pytest_runtest_protocol(item):
 def pytest_xdist_make_scheduler(config, log):
     """Who gets what."""
     return Files(config, log)
+
+
+def pytest_itemcollected(item):
+    """Mark as slow what ``one_in`` leaves out: all cases but the first of so many."""
+    for mark in item.iter_markers("one_in"):
+        test = item.nodeid.partition("[")[0]
+        if CASES[test] % mark.args[0]:
+            item.add_marker("slow")
+        CASES[test] += 1
 
 
 @pytest.hookimpl(trylast=True)
