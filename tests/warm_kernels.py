@@ -2,9 +2,9 @@
 
 PyTorch, Matplotlib and IPython take three to four seconds of processor time to import,
 and each of thirty notebooks has a kernel of its own. On Linux, each worker imports them
-once, in Python's own fork server, and forks a kernel from it. A notebook notices nothing:
-its own import statements run, no module of the book is loaded yet, ``sys.path`` is that
-of a fresh interpreter, and random numbers begin anew.
+once, in Python's own fork server, and forks a kernel from it. A notebook notices
+nothing: its own import statements run, nothing of ``helpers`` is loaded yet,
+``sys.path`` is that of a fresh interpreter, and random numbers begin anew.
 """
 
 import contextlib
@@ -103,11 +103,14 @@ def serve(arguments, env, cwd, path, begins):
     kernelapp.launch_new_instance(argv=arguments)
 
 
-def start_new_kernel(*args, start=nbval.kernel.start_new_kernel, **options):
+FRESH = nbval.kernel.start_new_kernel
+
+
+def start_new_kernel(*args, **options):
     """In place of nbval's."""
     name = "jupyter_client.provisioning.local_provisioner.launch_kernel"
     with mock.patch(name, launch):
-        return start(*args, **options)
+        return FRESH(*args, **options)
 
 
 def use():
