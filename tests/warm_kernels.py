@@ -94,6 +94,8 @@ def serve(arguments, env, cwd, path, begins):
     os.environ.update(env)
     if cwd:
         os.chdir(cwd)
+    # Where the notebook's own processes look for what it imports from its folder.
+    multiprocessing.process.ORIGINAL_DIR = os.getcwd()
     sys.path[:] = path
     sys.argv[:] = ["ipykernel_launcher", *arguments]
     random.seed()
