@@ -17,6 +17,8 @@ from decimal import Decimal
 
 from nbval.plugin import IPyNbCell
 
+from tests import warm_kernels
+
 # The spaces before a number belong to it: a column stays aligned when a digit or a sign
 # comes or goes.
 NUMBER = re.compile(
@@ -90,7 +92,8 @@ class Printed(str):
 
 
 def pytest_configure(config):
-    """Kernels inherit this."""
+    """Kernels inherit this, and are forked where they can be."""
+    warm_kernels.use()
     os.environ["BOOK_STATIC"] = "1"
     # Where the home folder can't be written, Matplotlib would warn in every notebook.
     os.environ["MPLCONFIGDIR"] = str(config.rootpath / "_build" / "mplconfigdir")

@@ -1,10 +1,11 @@
-"""A pytest plugin: how the tests are spread over worker processes.
+"""A pytest plugin: how the tests are spread over worker processes, and which are quick.
 
 Each file goes to one worker as a whole, so that a notebook keeps its kernel and a
 module its fixtures, but for the files of ``APART``. ``-n 0`` runs everything in one
 process, ``-n 8`` in eight.
 """
 
+import collections
 import os
 import sys
 
@@ -25,21 +26,30 @@ FIRST = [
     "tests/project/test_bare_environment.py",
     "tests/browser/test_pages.py",
     "tests/unit/test_experiments.py",
+    "chapters/08_how_good_is_it.ipynb",
     "tests/unit/test_checks.py",
     "tests/browser/test_nbconvert.py",
+    "chapters/05_dropout.ipynb",
     "tests/jupyterlab/test_reading.py",
+    "chapters/03_scaling.ipynb",
     "tests/browser/test_trainer.py",
+    "chapters/how_sharp_at_first.ipynb",
     "tests/browser/test_views.py",
-    "tests/browser/test_accessibility.py",
-    "tests/book/test_bug_museum.py",
-    "chapters/08_how_good_is_it.ipynb",
     "chapters/07_char_language_model.ipynb",
+    "tests/browser/test_accessibility.py",
+    "chapters/cross_attention.ipynb",
+    "chapters/sampling.ipynb",
+    "chapters/11_inside_the_heads.ipynb",
+    "tests/book/test_bug_museum.py",
     "tests/browser/test_model_in_the_page.py",
     "tests/unit/test_generation.py",
 ]
 # Minutes of work that shares nothing: test by test, and last, so that no worker is left
 # with a file while the others have nothing to do.
 APART = ["tests/unit/test_corpora.py", "attention-audit/tests/test_corpus.py"]
+
+
+CASES = collections.Counter()  # of a test, by its name
 
 
 class Files(LoadFileScheduling):
@@ -94,6 +104,15 @@ def pytest_runtest_protocol(item):
 def pytest_xdist_make_scheduler(config, log):
     """Who gets what."""
     return Files(config, log)
+
+
+def pytest_itemcollected(item):
+    """Mark as slow what ``one_in`` leaves out: all cases but the first of so many."""
+    for mark in item.iter_markers("one_in"):
+        test = item.nodeid.partition("[")[0]
+        if CASES[test] % mark.args[0]:
+            item.add_marker("slow")
+        CASES[test] += 1
 
 
 @pytest.hookimpl(trylast=True)

@@ -402,6 +402,7 @@ FAILING = [
 ]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("layer", "checks"), FAILING, ids=[layer.__name__ for layer, _ in FAILING]
 )
@@ -441,6 +442,7 @@ def test_a_layer_with_positions_may_notice_the_order():
     assert audit(KnowsPositions(), D_IN, T, positions=True).ok
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("D", [1, 2, 8, 64])
 @pytest.mark.parametrize("factor", [1.0, 0.5, 3.0])
 def test_the_divisor_is_read_off(D, factor):

@@ -564,6 +564,7 @@ def test_what_the_project_prints_stays_out_of_json(busy):
     assert sorted(done.stderr.split()) == ["printed", "written"]
 
 
+@pytest.mark.slow
 def test_a_terminal_may_not_know_every_character(project):
     options = ["--args", "4", "3", *SIZES]
     done = started("layers.py:Mine", *options, PYTHONIOENCODING="ascii")

@@ -128,6 +128,7 @@ def test_padding_is_inert():
     assert not failed(Padded())
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     "layer",
     [
@@ -288,6 +289,7 @@ def test_steps_with_a_cache_are_one_pass():
     assert not failed(Cached(), step=step, positions="rotary")
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "layer", [Restarts, TopLeft, OldKeysOnly, TurnedTwice, OneForAll, OpenPrefill]
 )
@@ -345,6 +347,7 @@ def test_the_reason_says_where_it_is_first_wrong_and_which_pieces_are_fine():
     assert f"; wrong too: 1 token then 8; fine: {fine} 1" in said
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("layer", "window", "position"),
     [
@@ -368,6 +371,7 @@ def single_step(error):
     return single
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("error", [NotImplementedError, ValueError, AssertionError])
 def test_a_step_may_take_single_tokens_only(error):
     single = single_step(error("one token, please"))

@@ -8,8 +8,10 @@ import contextlib
 import datetime
 import io
 import logging
+import multiprocessing
 import pickle
 import signal
+import sys
 import threading
 import uuid
 from collections.abc import Callable, Iterator
@@ -24,6 +26,9 @@ from torch.distributed.launcher.api import LaunchConfig, elastic_launch
 from helpers import validation
 
 THIS_MACHINE = "127.0.0.1"
+# On Linux they are forked from a process that has done nothing but import PyTorch, so
+# that none of them has to: a third of the time.
+START = "forkserver" if sys.platform == "linux" else "spawn"
 # What PyTorch's launcher logs of a failure is said by the error that is raised.
 LOGS = ("torch.distributed.elastic", "torch.multiprocessing")
 
@@ -79,7 +84,10 @@ def run(
         local_addr=THIS_MACHINE,
         max_restarts=0,
         monitor_interval=0.05,
+        start_method=START,
     )
+    if START == "forkserver":
+        multiprocessing.set_forkserver_preload([__name__])
     try:
         with _without_logs(), _own_signals():
             found = elastic_launch(config, _work)(function, backend, seconds, *args)

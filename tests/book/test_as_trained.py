@@ -45,6 +45,7 @@ def test_chapter_13_prints_the_loss_of_chapter_9s_model():
     assert loss == pytest.approx(evaluate(model, documents), abs=1e-4)
 
 
+@pytest.mark.slow
 def test_the_gradients_of_the_page_on_muon_are_of_batches_with_the_recorded_loss():
     early = record()["early"]["loss"]
     assert printed(MUON["gradients"], "20 batches") == pytest.approx(early, abs=0.03)
@@ -61,6 +62,7 @@ def test_the_gradients_of_the_page_on_muon_are_of_batches_with_the_recorded_loss
     assert page["s"][63] < 0.05 * page["s"][62]
 
 
+@pytest.mark.slow
 def test_the_faint_directions_that_stand_apart_stay_short_after_five_iterations():
     ids = ("setup", "gradients", "noise", "noise-over-training", "rounds", "matrix")
     page = run(MUON, *ids)
@@ -69,6 +71,7 @@ def test_the_faint_directions_that_stand_apart_stay_short_after_five_iterations(
     assert page["repeated"](found, 5)[40:].max() < 0.5 < page["repeated"](found, 5)[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stories", ["held_out[400:600]", "held_out[800:]"])
 def test_what_chapter_13_says_of_norms_and_scores_holds_for_other_stories(stories):
     ids = ("setup", "norms", "worth-of-mean", "scores-run-away")

@@ -1,6 +1,7 @@
 """The built book as files: every page is there, and asks nothing of a network."""
 
 import base64
+import functools
 import hashlib
 import html
 import html.parser
@@ -63,7 +64,13 @@ def text_of(site, page):
 
 
 def elements(site, page):
-    return Elements(text_of(site, page)).found
+    """A page's elements, to read only."""
+    return parsed(site, page).found
+
+
+@functools.cache  # a dozen tests ask for each page
+def parsed(site, page):
+    return Elements(text_of(site, page))
 
 
 def preview(site, page):
@@ -162,7 +169,7 @@ def test_no_two_pages_are_described_alike(site):
 @pytest.mark.parametrize("page", [*PAGES, *MADE])
 def test_a_page_allows_no_scripts_but_those_it_was_built_with(site, page):
     policy = policy_of(site, page)
-    found = Elements(text_of(site, page))
+    found = parsed(site, page)
     written = found.scripts + [
         value
         for _, attrs in found.found
@@ -219,6 +226,7 @@ def test_a_page_names_its_authors_and_licences(site, page):
     assert "Report a mistake" not in text
 
 
+@pytest.mark.slow
 def test_a_mistake_is_reported_where_the_book_has_an_address(published):
     for page in ("chapters/index", "404"):
         links = re.findall(
@@ -314,6 +322,7 @@ def test_a_chapter_ends_with_what_to_remember(site, page):
     ]
 
 
+@pytest.mark.slow
 def test_the_front_page_has_two_doors_and_a_third_to_colab(site, published):
     text = text_of(site, "chapters/index")
     found = []

@@ -134,6 +134,7 @@ def test_heads_that_learn_are_those_of_the_text():
         assert undivided[0] == (5 if label.startswith("D =  64") else 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("rate", [0.1, 0.5])
 def test_other_words_and_a_rate_between_say_the_same(five_heads, rate, seed):
@@ -256,6 +257,7 @@ def test_no_width_needs_another_sentence(D, optimizer, rates):
             assert any(one.max() == 15 for one in found) == (D == 16)
 
 
+@pytest.mark.slow
 def test_the_square_root_is_the_quickest_divisor():
     names = learner(seed=1)
     loss, train = names["squared_distance"], names["train"]

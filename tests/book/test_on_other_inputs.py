@@ -18,6 +18,8 @@ from helpers.text import corpus, decisions, excess, probes
 from tests.book.test_notebooks import CHAPTERS
 from tools import notebooks
 
+slow = pytest.mark.slow  # trains, or reads hundreds of stories
+
 
 def cells_of(chapter):
     return {cell.id: cell for cell in notebooks.read(CHAPTERS / chapter).cells}
@@ -61,12 +63,12 @@ def test_the_weights_made_by_hand_in_chapter_2_are_those_of_the_formula():
 @pytest.mark.parametrize(
     ("rate", "steps"),
     [
-        pytest.param(1 / 3, 900, marks=pytest.mark.slow),
+        pytest.param(1 / 3, 900, marks=slow),
         (1.0, 300),
-        pytest.param(3.0, 300, marks=pytest.mark.slow),
+        pytest.param(3.0, 300, marks=slow),
     ],
 )
-@pytest.mark.parametrize("seed", range(1, 5))
+@pytest.mark.parametrize("seed", [1, *(pytest.param(n, marks=slow) for n in (2, 3))])
 def test_the_layer_of_chapter_2_learns_where_to_look_and_its_control_does_not(
     seed, rate, steps
 ):
@@ -101,7 +103,8 @@ def test_the_layer_of_chapter_2_learns_where_to_look_and_its_control_does_not(
     assert it_asks[0] < 0 > she_asks[1]
 
 
-@pytest.mark.parametrize("seed", range(1, 4))
+@slow
+@pytest.mark.parametrize("seed", range(1, 3))
 def test_a_small_rate_only_takes_longer_and_ten_sentences_are_too_few(seed):
     """Chapter 2, "Change the experiment"."""
     names = (*BY_HAND, *LAYER, "training-loop", "training")
@@ -261,6 +264,7 @@ def others():
     return OtherStories()
 
 
+@slow
 def test_a_head_may_change_an_answer_that_no_probability_shows(others):
     """Chapter 11: log-odds tell 2.4 from nothing."""
     whole, left = others.log_odds("colour"), []
@@ -281,6 +285,7 @@ def test_a_head_may_change_an_answer_that_no_probability_shows(others):
     assert lost[3] == 0
 
 
+@slow
 def test_most_that_is_lost_goes_to_characters_that_cannot_come(others):
     """Chapter 11: frequencies that are slightly off are the smaller part."""
     rows = others.rows()
@@ -292,6 +297,7 @@ def test_most_that_is_lost_goes_to_characters_that_cannot_come(others):
     assert 0.5 * whole < astray < 0.7 * whole
 
 
+@slow
 def test_two_heads_do_the_same_work_where_log_odds_say_so(others):
     """Chapter 11: what a pair costs beyond its heads, in nats and in log-odds."""
     for kind, *pair in (
@@ -316,6 +322,7 @@ def test_two_heads_do_the_same_work_where_log_odds_say_so(others):
             assert other > 0.2 * one
 
 
+@slow
 def test_a_cache_may_drop_and_positions_must_be_those_of_training():
     """The KV cache: shorter and longer windows, and models trained on windows."""
     chapter, _ = run("kv_cache.ipynb", "kept", "kv-cache")

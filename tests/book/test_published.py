@@ -69,6 +69,7 @@ def test_the_page_for_missing_ones_works_at_any_depth(pages):
             assert (pages / path).exists(), link
 
 
+@pytest.mark.slow
 def test_a_view_that_no_cell_has_stored_is_named(published):
     _, warnings = published
     line = "01_dot_product_attention.ipynb has no cell 'no-such-cell' with a view"

@@ -55,6 +55,7 @@ def answered(model, asked, off=()):
     return sum(on_word) / len(asked), float(right.float().mean())
 
 
+@pytest.mark.slow  # 664 questions, five times
 def test_one_head_fetches_the_colour_in_every_held_out_story(loaded, colours):
     model, _ = loaded
     assert len(colours) == 664

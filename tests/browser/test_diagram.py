@@ -176,6 +176,7 @@ def test_a_finger_asks_a_cell(chromium, tmp_path):
         context.close()
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("name", "part", "row", "column", "words"),
     [
@@ -217,6 +218,7 @@ def test_every_operation_names_its_cells(show_views, name, part, row, column, wo
     assert re.search(words, cell(shown)), cell(shown)
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("name", CHAPTERS)
 def test_a_picture_is_legible_and_accessible(show_views, name, theme):

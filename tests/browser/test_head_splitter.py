@@ -62,6 +62,7 @@ def shown(show_views):
     return show_views(head_splitter(QUERIES, KEYS, VALUES, H, tokens=TOKENS))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("direct", [False, True])
 @pytest.mark.parametrize("step", STEPS)
 def test_each_step_shows_the_numbers_of_pytorch(shown, step, direct):

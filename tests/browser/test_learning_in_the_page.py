@@ -93,6 +93,7 @@ def test_it_learns_pauses_goes_on_and_starts_anew(shown):
     assert shown.control("run").inner_text() == "Train"
 
 
+@pytest.mark.slow
 def test_a_seed_gives_the_same_training_again_and_another_one_another(shown):
     found = []
     for seed in ("5", "5", "6"):
@@ -104,6 +105,7 @@ def test_a_seed_gives_the_same_training_again_and_another_one_another(shown):
     assert found[0] == found[1] != found[2]
 
 
+@pytest.mark.slow
 def test_what_is_chosen_is_what_is_trained(shown):
     shown.choose("recipe", "AdamW, chapter 9's block")
     shown.choose("width", "96")
@@ -236,6 +238,7 @@ def test_leaving_asks_first_while_a_model_would_be_lost(shown):
     assert not asks(shown)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("size", [(1280, 800), (375, 700)])
 def test_the_curve_is_in_sight_once_it_trains(shown, size):
     page = shown.page
@@ -248,6 +251,7 @@ def test_the_curve_is_in_sight_once_it_trains(shown, size):
     assert box["y"] + box["height"] <= size[1] + 1
 
 
+@pytest.mark.slow
 def test_the_page_stays_responsive_while_it_trains(show_views):
     shown = show_views(view_of(whole_world(), floor=whole_world().floor))
     shown.press("run", "Enter")
@@ -267,6 +271,7 @@ def test_the_page_stays_responsive_while_it_trains(show_views):
     assert page < 0.05 * all_threads
 
 
+@pytest.mark.slow
 def test_a_reader_who_wants_little_motion_sees_the_pictures_change_seldom(shown):
     shown.page.emulate_media(reduced_motion="reduce")
     shown.press("anew", "Enter")
@@ -283,6 +288,7 @@ def test_a_reader_who_wants_little_motion_sees_the_pictures_change_seldom(shown)
 LONG = "One two, buckle my shoe. Three four, open the door. Five six, pick up sticks. "
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("text", "message"),
     [

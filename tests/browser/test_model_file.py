@@ -52,6 +52,7 @@ def as_text(content):
     return base64.b64encode(content).decode()
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "options",
     [{}, {"positions": "rotary", "norm": "rms", "activation": "squared_relu"}],
@@ -279,6 +280,7 @@ DEFECTS = {
 }
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("name", DEFECTS)
 def test_each_defect_of_a_file_is_named(page, name):
     make, message = DEFECTS[name]

@@ -322,6 +322,7 @@ def style(locator, name):
     return locator.evaluate("(one, name) => getComputedStyle(one)[name]", name)
 
 
+@pytest.mark.slow
 def test_a_missing_page_leads_on_from_any_depth(chromium, published):
     pages, _ = published
     origin = "https://someone.github.io"

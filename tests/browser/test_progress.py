@@ -177,6 +177,7 @@ def test_an_answer_opened_for_the_paper_is_there_at_once(chapter):
     assert shown == ["1"] * ANSWERS
 
 
+@pytest.mark.slow
 def test_printing_folds_again_what_was_folded(chapter):
     page = chapter.page
     open_answer(page, 1)
@@ -213,6 +214,7 @@ def test_steps_that_have_other_words_now_finish_nothing(chapter):
 FORMER = "08_char_language_model"
 
 
+@pytest.mark.slow
 def test_what_was_kept_under_a_pages_former_name_counts_for_the_new_one(chapter):
     page = chapter.page
     (address,) = [new for old, new in MOVED.items() if old.endswith(FORMER)]
@@ -252,6 +254,7 @@ def test_progress_follows_the_pages_that_have_moved():
     assert [list(pair) for pair in pairs] == names
 
 
+@pytest.mark.slow
 def test_an_answer_opened_while_its_code_was_copied_is_found_again(chapter):
     page = chapter.page
     page.locator(".cell.tag_hide-output .copybtn svg title").first.evaluate(
@@ -333,6 +336,7 @@ ODD = (
 )
 
 
+@pytest.mark.slow
 def test_what_someone_else_has_kept_does_no_harm(chapter):
     page = chapter.page
     for text in ODD:

@@ -107,6 +107,7 @@ def test_without_a_script_all_answers_are_explained():
         assert f'<tr><th scope="row">{i}</th>{row}' in html
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("view", [ask, SAMPLES["quiz"]], ids=["plain", "hostile"])
 def test_a_quiz_is_accessible_and_fits_a_phone(show_views, view, theme):

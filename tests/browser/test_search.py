@@ -174,6 +174,7 @@ def test_who_presses_enter_before_an_answer_gets_it_on_the_searchs_own_page(sear
     assert hits(page, "main")[0]["title"].startswith("Muon")
 
 
+@pytest.mark.slow
 def test_the_searchs_own_page_shows_more_and_keeps_the_query(searched):
     page = searched.page
     ask(page, "causal mask")

@@ -62,6 +62,7 @@ def require(shown, mask, tile, step, row):
         assert values.number("at once") == pytest.approx(context, abs=0.00051)
 
 
+@pytest.mark.slow
 def test_each_step_of_each_walk_is_the_softmax_of_what_was_seen(show_views):
     shown = show_views(tile_walk(SCORES, VALUES, names=NAMES))
     require(shown, "causal", 2, 3, 3)

@@ -130,6 +130,7 @@ return [loss, gradients.map(([name, numbers]) => [name, Array.from(numbers)])];
 """
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("seed", range(16))
 def test_each_gradient_is_pytorchs(run, seed):
     model = model_of(config_of(seed), seed)
@@ -331,6 +332,7 @@ def learned(run, request):
     return said | {"settings": settings}, model_from(config, said["weights"])
 
 
+@pytest.mark.one_in(2)
 def test_what_is_found_on_held_out_stories_is_what_helpers_find(learned):
     said, model = learned
     stories, world = said["stories"], whole_world()

@@ -86,6 +86,7 @@ def test_every_control_is_reached_by_tab(show_views, name):
         assert kind(shown.control(control_name)) == "radio", control_name
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("name", SAMPLES)
 def test_a_view_fits_a_phone_in_both_themes(show_views, name, theme):

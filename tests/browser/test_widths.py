@@ -30,6 +30,7 @@ def chapter(chromium, site):
     watched.close()
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("put", "said", "widths"), WAYS.values(), ids=WAYS)
 def test_what_is_cut_is_noticed(chapter, put, said, widths):
     chapter.evaluate(

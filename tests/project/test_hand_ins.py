@@ -152,17 +152,25 @@ def test_only_what_was_set_counts(tmp_path):
     ]
 
 
-def test_a_check_that_there_is_not_is_named(tmp_path):
+@pytest.fixture
+def refused(monkeypatch, capsys):
+    """A function: what the command says where it has nothing to run."""
+
+    def said(*arguments):
+        monkeypatch.setattr(sys, "argv", ["hand_ins", *map(str, arguments)])
+        with pytest.raises(SystemExit) as end:
+            hand_ins.main()
+        assert end.value.code == 2
+        return " ".join(capsys.readouterr().err.split())
+
+    return said
+
+
+def test_a_check_that_there_is_not_is_named(tmp_path, refused):
     hand_in(tmp_path, SETUP)
-    done = run(tmp_path, "--only", "scaled_weight")
-    assert done.returncode == 2
     said = "there is no check called scaled_weight, but scaled_weights"
-    assert said in " ".join(done.stderr.split())
+    assert said in refused(tmp_path, "--only", "scaled_weight")
 
 
-def test_a_folder_without_notebooks_is_named(tmp_path):
-    done = run(tmp_path)
-    assert done.returncode == 2
-    assert done.stderr.splitlines()[-1].endswith(
-        f"{tmp_path} holds no notebook (*.ipynb)"
-    )
+def test_a_folder_without_notebooks_is_named(tmp_path, refused):
+    assert refused(tmp_path).endswith(f"{tmp_path} holds no notebook (*.ipynb)")

@@ -42,6 +42,26 @@ def test_long_files_come_first_and_the_others_keep_their_order():
     ]
 
 
+def test_of_a_long_list_the_first_of_so_many_cases_are_quick():
+    class Item(SimpleNamespace):
+        def iter_markers(self, name):
+            return [SimpleNamespace(args=(3,))] if name in self.marks else []
+
+        def add_marker(self, name):
+            self.added.append(name)
+
+    items = [
+        Item(nodeid=f"tests/no.py::{test}[{case}]", marks=marks, added=[])
+        for test, marks in (("one", ["one_in"]), ("two", []), ("three", ["one_in"]))
+        for case in range(5)
+    ]
+    for item in items:
+        parallel.pytest_itemcollected(item)
+    slow = [0, 1, 1, 0, 1]
+    assert [len(item.added) for item in items] == [*slow, *[0] * 5, *slow]
+    assert {name for item in items for name in item.added} == {"slow"}
+
+
 def test_a_file_goes_to_one_worker_unless_it_is_apart():
     def scope(file, test):
         return object.__new__(parallel.Files)._split_scope(f"{file}::{test}")

@@ -21,6 +21,8 @@ SCRIPT = re.compile(
 
 def unpickling(source):
     """The lines of a module that read a file which may hold a pickle."""
+    if "load" not in source and "allow_pickle" not in source:
+        return  # to parse all answers and layers by others would take seconds
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.ImportFrom) and node.module == "torch":
             if "load" in {alias.name for alias in node.names}:

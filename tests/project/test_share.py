@@ -98,6 +98,7 @@ def test_the_setup_cell_finds_the_wheel_beside_its_notebook(sent, tmp_path):
         assert said in result.stderr
 
 
+@pytest.mark.slow  # builds the wheel twice
 def test_the_same_book_gives_the_same_bytes(tmp_path):
     page = tmp_path / "site" / "index.html"
     page.parent.mkdir()

@@ -346,6 +346,7 @@ def test_modules_can_be_exported():
     torch.testing.assert_close(exported(tokens()), module(tokens()))
 
 
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("name", ALL)
 def test_modules_compile_into_one_graph(name):
     module = make_modules()[name]

@@ -24,6 +24,7 @@ def layers():
     }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", layers())
 def test_a_layer_of_the_book_passes_every_line(name):
     layer, options = layers()[name]

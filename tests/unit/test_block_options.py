@@ -143,6 +143,7 @@ def test_muon_takes_the_new_matrices():
     assert adamw.param_groups
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     "options",
     [{}, {"num_kv_heads": 2}, {"num_kv_heads": 1}, {"qk_norm": True}, {"window": 4}],

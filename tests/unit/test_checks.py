@@ -115,6 +115,8 @@ def test_a_wrong_solution_is_rejected_and_named(name, sample):
         assert len(line) <= 100, line
 
 
+# Names the pair; that no mistake gets another one's name is asked each time, below.
+@pytest.mark.slow
 @every_exercise
 def test_any_two_mistakes_differ_on_some_input(name):
     exercise = checks.EXERCISES[name]
@@ -269,6 +271,7 @@ def test_what_pytorch_does_not_implement_is_an_error_and_no_stub():
     assert "NotImplementedError" in verdict.text
 
 
+@pytest.mark.slow
 def test_code_that_always_fails_is_not_named():
     """A known mistake that fails on every input would fit any code that fails."""
 

@@ -110,6 +110,7 @@ def test_no_held_out_date_is_learned_from():
     assert sorted(held_out + days) == dates.every_date()
 
 
+@pytest.mark.slow
 def test_a_run_gives_again_what_it_gave(monkeypatch):
     monkeypatch.setattr(experiment, "STEPS", 4)
     monkeypatch.setattr(experiment, "HELD_OUT", 1_000)

@@ -38,6 +38,7 @@ def test_what_is_shared_comes_again_and_noise_does_not():
     assert faint < 0.6 < 0.9 < strong
 
 
+@pytest.mark.slow
 def test_gradients_are_of_whole_stories_behind_their_start():
     model, tokenizer = story_model.load_story_model(directions.EARLY)
     stories = corpus.load("little-world").held_out

@@ -122,10 +122,10 @@ def mean_loss(tokenizer, stories, logits):
     ("way", "stories"),
     [
         (by_batches, None),
-        (by_probes, None),
-        (by_encoding, None),
-        (by_cache(lambda model: model.new_cache()), 60),
-        (by_cache(lambda model: PageStore(model, 40, 8).new_cache()), 60),
+        (by_probes, 60),
+        (by_encoding, 60),
+        (by_cache(lambda model: model.new_cache()), 20),
+        (by_cache(lambda model: PageStore(model, 40, 8).new_cache()), 20),
     ],
     ids=["batches", "probes", "encoding", "cache", "pages"],
 )

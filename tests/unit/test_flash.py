@@ -94,6 +94,7 @@ def test_it_equals_pytorchs_own():
     assert_close(flash_attention(*given, causal=True, tile=4), theirs)
 
 
+@pytest.mark.slow
 def test_finite_differences_agree():
     given = inputs(4, 5)
 

@@ -228,6 +228,7 @@ def test_temperature_0_takes_the_largest_logit(name, length, use_cache):
     assert prompt.equal(copied)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("positions", POSITIONS)
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("length", [1, CONTEXT, 30])

@@ -290,6 +290,7 @@ def test_what_does_not_fit_is_named(call, message):
         call()
 
 
+@pytest.mark.slow
 def test_a_short_run_watches_the_heads():
     settings = {"model": "two attention layers", "rate": 0.001, "seed": 1, "steps": 50}
     count = {"train": 40, "validation": 5, "measured": 4}

@@ -90,6 +90,7 @@ def test_no_text_begins_another_in_any_state(world):
             assert not other.startswith(one)
 
 
+@pytest.mark.slow
 def test_the_mean_over_samples_is_the_entropy(world, told):
     nats = [-math.fsum(world.read(story)[0]) for story in told]
     error = math.sqrt(world.nats_variance / len(told))

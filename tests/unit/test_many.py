@@ -50,6 +50,7 @@ def wanted(tmp_path):
     return missing
 
 
+@pytest.mark.slow
 def test_runs_are_kept_as_they_end_and_not_made_again(tmp_path, wanted):
     path = tmp_path / "record.json"
     (tmp_path / "stop").touch()
@@ -264,6 +265,7 @@ def test_every_rung_can_be_built():
         assert (config.learning_rate, config.seed, config.steps) == (0.01, 3, 4)
 
 
+@pytest.mark.slow
 def test_a_short_run_measures_what_a_long_one_would():
     settings = {"rung": block_ablations.WHOLE, "rate": 0.01, "seed": 1, "steps": 3}
     run = block_ablations.train_one(settings, validation=3, test=4)
@@ -286,6 +288,7 @@ def test_a_loss_without_bound_is_kept_as_a_run_that_failed(monkeypatch):
     }
 
 
+@pytest.mark.slow
 def test_heads_are_switched_off_alone_and_in_pairs():
     size = running.Size(steps=3, stories=6, variants=0, characters=0)
     run = heads.train_one({"seed": 1}, size=size)
@@ -317,6 +320,7 @@ def test_heads_are_switched_off_alone_and_in_pairs():
     assert heads.wanted({"runs": [{"seed": 0}]})[0] == {"seed": 1}
 
 
+@pytest.mark.slow
 def test_the_head_for_colours_is_told_by_the_mlp_what_to_ask_for(monkeypatch):
     monkeypatch.setattr(heads, "READERS", ("queries",))
     model, tokenizer = load_story_model()
@@ -362,6 +366,7 @@ def test_a_sliding_window_reads_as_much_as_the_model_can():
     assert found == pytest.approx(sum(nats) / len(nats), abs=1e-5)
 
 
+@pytest.mark.slow
 def test_a_short_run_of_a_short_context():
     settings = {"context_length": 8, "rate": 0.01, "seed": 1, "steps": 3}
     run = short_contexts.train_one(settings, validation=3, test=4)
@@ -389,6 +394,7 @@ def test_the_loss_by_place_is_each_places_own(monkeypatch):
     assert positions.losses_by_place(model, ids) == pytest.approx(expected, rel=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["sinusoidal", "alibi"])
 def test_a_run_with_positions_is_the_same_each_time(kind):
     settings = {"positions": kind, "rate": 0.004, "seed": 1, "steps": 2}

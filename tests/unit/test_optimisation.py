@@ -101,6 +101,7 @@ def test_nothing_is_wanted_twice_and_every_seed_once():
     }
 
 
+@pytest.mark.slow
 def test_a_short_run_measures_what_a_long_one_would():
     run = optimisation.train_one(PLAIN, **FEW)
     assert run == optimisation.train_one(PLAIN, **FEW)
@@ -112,6 +113,7 @@ def test_a_short_run_measures_what_a_long_one_would():
     assert other["test"] != run["test"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", [optimisation.PLAIN, "no clipping"])
 def test_steps_are_counted_whose_gradient_is_long(change, monkeypatch):
     """The record's count against PyTorch's own lengths, taken before they are cut."""
@@ -128,6 +130,7 @@ def test_steps_are_counted_whose_gradient_is_long(change, monkeypatch):
     assert 0 < run["long"] < 1
 
 
+@pytest.mark.slow
 def test_few_stories_are_learned_by_heart(monkeypatch):
     monkeypatch.setattr(optimisation, "LOOKS", 4)
     settings = {"stories": 2, "rate": 0.01, "seed": 0, "steps": 40}

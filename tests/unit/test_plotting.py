@@ -70,6 +70,7 @@ def every_picture():
     }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", every_picture())
 def test_a_picture_is_small_light_and_the_same_each_time(name):
     image, drawing = rendered(every_picture()[name])
@@ -83,6 +84,7 @@ def test_a_picture_is_small_light_and_the_same_each_time(name):
     assert trees[0] == trees[1]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", every_picture())
 def test_a_drawing_takes_the_ink_and_the_ground_of_where_it_stands(name):
     """It may bring no rule or name that would hold for a whole page."""

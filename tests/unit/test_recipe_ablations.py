@@ -53,6 +53,7 @@ def test_a_few_rungs_together_are_their_differences():
     assert all(few[name] == high[name] for name in of_few)
 
 
+@pytest.mark.slow
 def test_a_side_reads_as_many_characters_as_any_other(monkeypatch):
     world = corpus.load("little-world", train_stories=40, held_out_stories=30)
     monkeypatch.setattr(recipe_ablations.corpus, "load", lambda name: world)

@@ -409,6 +409,7 @@ def test_a_change_that_never_ends_is_passed_over(monkeypatch):
     assert verdict.mistake is None
 
 
+@pytest.mark.slow
 def test_a_slow_machine_searches_as_far(monkeypatch):
     monkeypatch.setattr("helpers.checks.repairing.search.STEPS", 1_200_000)
     code = written(BUSY)

@@ -48,6 +48,7 @@ def under_pressure(share, *names):
     return done.stdout
 
 
+@pytest.mark.slow
 @needs_fork
 def test_a_right_answer_is_accepted_whatever_is_loaded_meanwhile():
     assert under_pressure(1, "cache_bytes", "causal_attention") == ""
@@ -299,6 +300,7 @@ def test_a_right_answer_is_accepted_after_other_failures(name):
     assert verdict.ok, verdict.text
 
 
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     "dtype",
     [

@@ -48,6 +48,7 @@ def test_the_model_reaches_what_is_recorded(loaded):
     assert set(recorded["accuracy"].values()) == {1.0}
 
 
+@pytest.mark.slow
 def test_the_half_trained_model_reaches_what_is_recorded():
     model, tokenizer = story_model.load_story_model(story_model.EARLY)
     recorded = story_model.record()["early"]

@@ -52,6 +52,7 @@ def recorded(*made):
     }
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("recipe", minute.RECIPES)
 def test_one_training_is_measured(text, recipe):
     run = minute.train_one(text, recipe, 1, **SMALL)

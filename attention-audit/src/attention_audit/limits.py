@@ -142,7 +142,8 @@ def _own_clock() -> Callable[[], float]:
 def _frames(thread: threading.Thread) -> Iterator[FrameType]:
     """What a thread is in at present, the innermost first."""
     frame = sys._current_frames().get(thread.ident or 0)
-    while frame is not None:
+    # The thread runs on meanwhile: what a frame says called it may be anything by now.
+    while isinstance(frame, FrameType):
         yield frame
         frame = frame.f_back
 

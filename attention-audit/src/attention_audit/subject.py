@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
+from attention_audit.calling import start_numbers
 from attention_audit.report import FAILS, PASSES, SKIPPED
 from attention_audit.wording import sort_of
 
@@ -196,7 +197,7 @@ def context_of(module: nn.Module, x: Tensor, *, seed: int = 0) -> Tensor:
     Raises:
         Nonsense: no tensor of numbers with these B and T.
     """
-    torch.manual_seed(seed)
+    start_numbers(seed)
     return checked_context(module(x.clone()), x)
 
 
@@ -238,7 +239,7 @@ def weights_of(module: nn.Module, x: Tensor) -> Tensor | None:
     Raises:
         Nonsense: weights of another shape.
     """
-    torch.manual_seed(0)
+    start_numbers(0)
     result, asked = module(x.clone()), False
     if not isinstance(result, (tuple, list, dict)):
         if "return_weights" not in inspect.signature(module.forward).parameters:
