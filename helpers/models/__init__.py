@@ -8,7 +8,7 @@ calls) and ``generation`` (writing on). ``fast_decoding`` writes on sooner, and
 that is off, for a while; ``patching`` runs a model with parts of another run;
 ``induction`` scores heads that repeat what came next last time.
 
-``pretrained`` loads models that others trained: a Llama or GPT-2 into the same layers, a
-BERT into those of ``encoder``, which reads in both directions. ``lora`` fine-tunes a few
-weights of many.
+``pretrained`` loads models that others trained: a Llama or GPT-2 into the same layers,
+a BERT into those of ``encoder``, which reads in both directions. ``lora`` fine-tunes a
+few weights of many.
 """

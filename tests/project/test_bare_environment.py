@@ -85,14 +85,17 @@ def unmet(requirements, *lists):
 
 
 def test_colab_meets_every_bound_of_the_book():
-    """The newest list leaves out two libraries, which an older list names."""
+    """The newest list leaves out four libraries, which an older list names.
+
+    The reader of a real model's file is in none: pip brings it, 0.1 MB.
+    """
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     project = tomllib.loads(text)["project"]
     requires = project["dependencies"]
     lists = [known["packages"] for known in COLAB_LISTS]
-    assert unmet(requires, *lists) == []
+    assert unmet(requires, *lists) == ["gguf is in no list"]
     left_out = {line.split()[0] for line in unmet(requires, lists[0])}
-    assert left_out == {"safetensors", "tqdm"}
+    assert left_out == {"safetensors", "tqdm", "tokenizers", "huggingface_hub", "gguf"}
     python = SpecifierSet(project["requires-python"])
     assert all(python.contains(known["python"]) for known in COLAB_LISTS)
 

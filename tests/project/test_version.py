@@ -14,7 +14,10 @@ from tools import notebooks
 # By hand; ``python -m tools.repository set`` writes setup cells and badges from these.
 PLACES = {"helpers/__init__.py", "_config.yml", "CITATION.cff", "CHANGELOG.md"}
 # The audit has a version of its own; the others hold those of other people's packages.
-OTHERS = ("attention-audit/", "requirements", "tests/data/", "tools/javascript/package")
+OTHERS = (
+    *("attention-audit/", "requirements", "tests/data/", "tools/javascript/package"),
+    "helpers/models/pretrained/catalogue.py",
+)
 SAID = re.compile(rf"(?<![\d.]){re.escape(__version__)}(?!\.?\d)")
 
 
