@@ -9,6 +9,7 @@ from helpers.checks.exercises.support.angle_mistakes import (
     angles_of,
 )
 from helpers.models import positions
+from helpers.validation import unchecked
 
 
 def _heads():
@@ -33,7 +34,9 @@ def _angles(heads, start, **options):
 
 
 def _turn(heads, angles, *, interleaved=False):
-    return positions.rotate(heads, angles.cos(), angles.sin(), interleaved=interleaved)
+    # Behind its door: mistakes have angles of other shapes, which PyTorch broadcasts.
+    turn = unchecked(positions.rotate)
+    return turn(heads, angles.cos(), angles.sin(), interleaved=interleaved)
 
 
 def _put_together(heads, start, combine):
