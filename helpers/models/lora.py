@@ -26,6 +26,8 @@ class LoRALinear(nn.Module):
         layer: as given.
         A: (r, d_in), drawn as ``nn.Linear`` draws its weight.
         B: (d_out, r)
+        in_features: d_in.
+        out_features: d_out.
 
     Raises:
         ValueError: a layer of another type, a rank or an alpha out of range.
@@ -46,10 +48,16 @@ class LoRALinear(nn.Module):
         validation.require_number("alpha", alpha)
         super().__init__()
         self.layer, self.scale = layer.requires_grad_(False), alpha / rank
+        self.in_features, self.out_features = d_in, d_out
         weight = layer.weight
         self.A = nn.Parameter(weight.new_empty(rank, d_in))
         self.B = nn.Parameter(weight.new_zeros(d_out, rank))
         nn.init.kaiming_uniform_(self.A, a=5**0.5)
+
+    @property
+    def weight(self) -> Tensor:
+        """The frozen matrix (d_out, d_in), for those who ask for dtype and device."""
+        return self.layer.weight
 
     def forward(self, x: Tensor) -> Tensor:
         """From (..., d_in) to (..., d_out)."""
