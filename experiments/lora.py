@@ -7,6 +7,7 @@ reads the same words in a shuffled order.
 """
 
 import functools
+import itertools
 import random
 import sys
 from collections.abc import Iterable, Sequence
@@ -26,7 +27,8 @@ from helpers.text.subwords import SubwordTokenizer
 
 LAYERS = ("W_query", "W_value")
 RANKS = (1, 4, 16)
-RATES = (0.003, 0.009, 0.027)
+RATES = (0.001, 0.003, 0.009, 0.027, 0.081)
+BEGIN = RATES[1:4]
 SEEDS = range(3)
 STEPS = 24
 BATCH = 8  # stories
@@ -171,22 +173,40 @@ def _mean(
 def wanted(record: dict[str, Any]) -> list[many.Settings]:
     """The runs that a record lacks.
 
-    First every rate at the middle rank; then the other ranks and the shuffled words at
-    the rate that suits it.
+    First all seeds of each rank at the rates to begin with, and at others of the grid
+    until the best has a neighbour on both sides; then the shuffled words, at the best
+    rate of the middle rank.
     """
-    middle = {"text": "stories", "rank": RANKS[1], "steps": STEPS}
-    plan = [{"text": "none", "rank": 0, "rate": 0.0, "seed": 0, "steps": 0}]
-    plan += [middle | {"rate": rate, "seed": seed} for seed in SEEDS for rate in RATES]
-    missing = _lacking(record, plan)
+    missing = _lacking(
+        record, [{"text": "none", "rank": 0, "rate": 0.0, "seed": 0, "steps": 0}]
+    )
+    for rank in RANKS:
+        missing += _sweep(record, {"text": "stories", "rank": rank, "steps": STEPS})
     if missing:
         return missing
-    rate = best_rate([run for run in record["runs"] if has(run, middle)])
-    sides = [middle | {"text": "shuffled"}]
-    sides += [middle | {"rank": rank} for rank in RANKS if rank != RANKS[1]]
-    return _lacking(
-        record,
-        [side | {"rate": rate, "seed": seed} for seed in SEEDS for side in sides],
-    )
+    side = {"text": "stories", "rank": RANKS[1], "steps": STEPS}
+    shuffled = side | {"text": "shuffled", "rate": best(record, RANKS[1])}
+    return _lacking(record, [shuffled | {"seed": seed} for seed in SEEDS])
+
+
+def best(record: dict[str, Any], rank: int) -> float:
+    """The rate at which a rank's loss on the validation stories is lowest."""
+    side = {"text": "stories", "rank": rank, "steps": STEPS}
+    return best_rate([run for run in record["runs"] if has(run, side)])
+
+
+def _sweep(record: dict[str, Any], side: many.Settings) -> list[many.Settings]:
+    def lacking(rates: Iterable[float]) -> list[many.Settings]:
+        plan = itertools.product(rates, SEEDS)
+        return _lacking(
+            record, [side | {"rate": rate, "seed": seed} for rate, seed in plan]
+        )
+
+    missing = lacking(BEGIN)
+    if missing:
+        return missing
+    place = RATES.index(best(record, side["rank"]))
+    return lacking(RATES[max(place - 1, 0) : place + 2])
 
 
 def _lacking(record: dict[str, Any], plan: list[many.Settings]) -> list[many.Settings]:
