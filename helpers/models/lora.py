@@ -60,7 +60,9 @@ class LoRALinear(nn.Linear):
     def merged(self) -> nn.Linear:
         """One layer of the same result: the product added to the frozen weight."""
         with torch.device("meta"):
-            layer = nn.Linear(*self.weight.T.shape, bias=self.bias is not None)
+            layer = nn.Linear(
+                self.in_features, self.out_features, bias=self.bias is not None
+            )
         weight = self.weight + self.scale * self.B @ self.A  # (d_out, d_in)
         layer.weight = nn.Parameter(weight.detach())
         if self.bias is not None:

@@ -61,6 +61,9 @@ NAMES = (
     "cache_bytes",
     "read_pages",
     "bubble_share",
+    "merge_pair",
+    "rotary_halves",
+    "merge_lora",
 )
 EXERCISES: dict[str, Exercise] = {
     name: importlib.import_module(f"{__name__}.{name}").EXERCISE for name in NAMES

@@ -1,0 +1,217 @@
+"""A pretrained model learns a small text by LoRA: rank, learning rate, seeds, controls.
+
+SmolLM2-135M reads a few hundred stories of little-world once, with two thin matrices
+beside each W_query and W_value. What is its loss on other stories, and on plain English
+of which the stories hold nothing? Two controls: the model as it came, and one that
+reads the same words in a shuffled order.
+"""
+
+import functools
+import itertools
+import random
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from experiments import many, running
+from helpers.models import lora, pretrained
+from helpers.models.generation import generate
+from helpers.models.language_model import TransformerLM
+from helpers.recorded.sweeps import best_rate, has
+from helpers.text import corpus
+from helpers.text.subwords import SubwordTokenizer
+
+LAYERS = ("W_query", "W_value")
+RANKS = (1, 4, 16)
+RATES = (0.001, 0.003, 0.009, 0.027, 0.081)
+BEGIN = RATES[1:4]
+SEEDS = range(3)
+STEPS = 24
+BATCH = 8  # stories
+STORIES = {"validation": 24, "test": 48}
+PROMPT = "Ben has a"
+TOLD = 24  # tokens behind the prompt
+ELSEWHERE = (
+    "The library opens at nine, and on Sundays it stays closed all day.",
+    "Water boils at a lower temperature on a high mountain than at the sea.",
+    "She couldn't find her keys, so she rang the neighbour and waited outside.",
+    "To make bread you need flour, water, salt, yeast and a little patience.",
+    "The meeting was moved to Thursday because two of the speakers were ill.",
+    "A triangle with three equal sides has three equal angles as well.",
+    "He had read the letter so often that the paper was worn along the folds.",
+    "Most of the trains were late, but nobody at the station seemed surprised.",
+)
+
+
+@functools.cache
+def _pretrained() -> pretrained.Pretrained:
+    return pretrained.load("smollm2-135m", context_length=128)
+
+
+@functools.cache
+def _weights() -> dict[str, Tensor]:
+    return {name: one.clone() for name, one in _pretrained().model.state_dict().items()}
+
+
+def batch(
+    tokenizer: SubwordTokenizer, texts: Iterable[str]
+) -> tuple[Tensor, Tensor, int]:
+    """Texts behind the token that parts documents, side by side.
+
+    Args:
+        tokenizer: of the model.
+        texts: B strings.
+
+    Returns:
+        inputs: (B, T)
+        targets: (B, T), -100 where a text has ended.
+        characters: how many the texts have.
+    """
+    texts = list(texts)
+    start = tokenizer.token_id("<|endoftext|>")
+    rows = [[start, *tokenizer.encode(text)] for text in texts]
+    T = max(map(len, rows)) - 1
+    ids = torch.full((len(rows), T + 1), -100)
+    for row, one in zip(ids, rows, strict=True):
+        row[: len(one)] = torch.tensor(one)
+    return ids[:, :-1].clamp(min=0), ids[:, 1:], sum(map(len, texts))
+
+
+def nats(
+    model: TransformerLM, tokenizer: SubwordTokenizer, texts: Iterable[str]
+) -> Tensor:
+    """The loss on texts in nats per character, so that tokenizers can be compared."""
+    inputs, targets, characters = batch(tokenizer, texts)
+    logits = model(inputs)
+    total = F.cross_entropy(logits.flatten(0, 1), targets.flatten(), reduction="sum")
+    return total / characters
+
+
+def shuffled(story: str, generator: random.Random) -> str:
+    """The words of a story in another order; its newline stays behind them."""
+    words = story.split()
+    generator.shuffle(words)
+    return " ".join(words) + "\n"
+
+
+def train_one(settings: many.Settings, **stories: int) -> many.Run:
+    """Fine-tune, and measure on text that wasn't seen.
+
+    Args:
+        settings: a dict of the "text" ("stories", "shuffled"), "rank", "rate", "seed"
+            and "steps"; with 0 steps, the model as it came.
+        stories: how many of the "validation" and of the "test" to measure on.
+
+    Returns:
+        run: a dict of the "validation" and the "test" loss, on stories, and the loss
+            "elsewhere", all in nats per character; the number of "trained" parameters,
+            and what the model "tells" when the most probable token is taken each time.
+    """
+    count = STORIES | stories
+    world = corpus.load("little-world", held_out_stories=count["test"])
+    other = corpus.load(
+        "little-world", seed=1, train_stories=1, held_out_stories=count["validation"]
+    )
+    real = _pretrained()
+    tokenizer = real.tokenizer
+    model = real.model
+    assert isinstance(model, TransformerLM)
+    model.load_state_dict(_weights())
+    parameters = _fine_tune(model, tokenizer, world.train, settings)
+    lora.merge_lora(model)
+    with torch.no_grad():
+        losses = {
+            "validation": _mean(model, tokenizer, other.held_out),
+            "test": _mean(model, tokenizer, world.held_out),
+            "elsewhere": _mean(model, tokenizer, ELSEWHERE),
+        }
+    start = [tokenizer.token_id("<|endoftext|>"), *tokenizer.encode(PROMPT)]
+    told = generate(model, torch.tensor([start]), TOLD, temperature=0)[0, 1:]
+    return losses | {
+        "trained": sum(one.numel() for one in parameters),
+        "tells": tokenizer.decode(told),
+    }
+
+
+def _fine_tune(
+    model: TransformerLM,
+    tokenizer: SubwordTokenizer,
+    stories: Sequence[str],
+    settings: many.Settings,
+) -> list[torch.nn.Parameter]:
+    """Train LoRA's matrices in place; the rate falls to 0."""
+    if not settings["steps"]:
+        return []
+    torch.manual_seed(settings["seed"])
+    draw = random.Random(settings["seed"])
+    texts = draw.sample(stories, BATCH * settings["steps"])
+    if settings["text"] == "shuffled":
+        texts = [shuffled(text, draw) for text in texts]
+    parameters = lora.add_lora(model, LAYERS, settings["rank"])
+    optimizer = torch.optim.AdamW(parameters, lr=settings["rate"], weight_decay=0.0)
+    for step in range(settings["steps"]):
+        optimizer.param_groups[0]["lr"] = settings["rate"] * (
+            1 - step / settings["steps"]
+        )
+        loss = nats(model, tokenizer, texts[BATCH * step : BATCH * (step + 1)])
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return parameters
+
+
+def _mean(
+    model: TransformerLM, tokenizer: SubwordTokenizer, texts: Sequence[str]
+) -> float:
+    return running.rounded(nats(model, tokenizer, texts).item())
+
+
+def wanted(record: dict[str, Any]) -> list[many.Settings]:
+    """The runs that a record lacks.
+
+    First all seeds of each rank at the rates to begin with, and at others of the grid
+    until the best has a neighbour on both sides; then the shuffled words, at the best
+    rate of the middle rank.
+    """
+    missing = _lacking(
+        record, [{"text": "none", "rank": 0, "rate": 0.0, "seed": 0, "steps": 0}]
+    )
+    for rank in RANKS:
+        missing += _sweep(record, {"text": "stories", "rank": rank, "steps": STEPS})
+    if missing:
+        return missing
+    side = {"text": "stories", "rank": RANKS[1], "steps": STEPS}
+    shuffled = side | {"text": "shuffled", "rate": best(record, RANKS[1])}
+    return _lacking(record, [shuffled | {"seed": seed} for seed in SEEDS])
+
+
+def best(record: dict[str, Any], rank: int) -> float:
+    """The rate at which a rank's loss on the validation stories is lowest."""
+    side = {"text": "stories", "rank": rank, "steps": STEPS}
+    return best_rate([run for run in record["runs"] if has(run, side)])
+
+
+def _sweep(record: dict[str, Any], side: many.Settings) -> list[many.Settings]:
+    def lacking(rates: Iterable[float]) -> list[many.Settings]:
+        plan = itertools.product(rates, SEEDS)
+        return _lacking(
+            record, [side | {"rate": rate, "seed": seed} for rate, seed in plan]
+        )
+
+    missing = lacking(BEGIN)
+    if missing:
+        return missing
+    place = RATES.index(best(record, side["rank"]))
+    return lacking(RATES[max(place - 1, 0) : place + 2])
+
+
+def _lacking(record: dict[str, Any], plan: list[many.Settings]) -> list[many.Settings]:
+    return [one for one in plan if not any(has(run, one) for run in record["runs"])]
+
+
+if __name__ == "__main__":
+    sys.exit(many.main("lora", wanted, train_one))

@@ -1,0 +1,189 @@
+"""Exercise of chapter 17: one merge of byte-pair encoding."""
+
+import itertools
+from collections import Counter
+
+import torch
+
+from helpers.checks.cases import Case, Mistake
+from helpers.checks.exercise import Exercise
+from helpers.checks.exercises.support.several_ways import several
+
+
+def _pairs(ids):
+    return list(itertools.pairwise(ids.tolist()))
+
+
+def _most_frequent(pairs):
+    """Of equally frequent ones, the first."""
+    return Counter(pairs).most_common(1)[0][0]
+
+
+def _last_of_equals(pairs):
+    return _most_frequent(pairs[::-1])
+
+
+def _smallest_of_equals(pairs):
+    return _most_frequent(sorted(pairs))
+
+
+def _largest_of_equals(pairs):
+    return _most_frequent(sorted(pairs, reverse=True))
+
+
+def merge(ids, new_id, *, choose=_most_frequent, pairs=_pairs, most=None):
+    """Right where nothing is given; each option is one mistake."""
+    pair = choose(pairs(ids))
+    merged, left, done = [], ids.tolist(), 0
+    while left:
+        if tuple(left[:2]) == pair and (most is None or done < most):
+            merged.append(new_id)
+            left, done = left[2:], done + 1
+        else:
+            merged.append(left.pop(0))
+    return torch.tensor(merged)
+
+
+def _with(**options):
+    return lambda ids, new_id: merge(ids, new_id, **options)
+
+
+def _found(ids):
+    """Where the most frequent pair begins, (N - 1,) boolean."""
+    first, second = _most_frequent(_pairs(ids))
+    return (ids[:-1] == first) & (ids[1:] == second)
+
+
+def _by_masks(ids, new_id):
+    """Every second token of a pair is dropped, one that begins a pair, too."""
+    found = _found(ids)
+    merged = ids.clone()
+    merged[:-1][found] = new_id
+    keep = torch.ones_like(ids, dtype=torch.bool)
+    keep[1:][found] = False
+    return merged[keep]
+
+
+def _second_kept(ids, new_id):
+    merged = ids.clone()
+    merged[:-1][_found(ids)] = new_id
+    return merged
+
+
+def _inserted(ids, new_id):
+    merged = []
+    for one, begins in zip(ids.tolist(), [*_found(ids).tolist(), False], strict=True):
+        merged += [new_id, one] if begins else [one]
+    return torch.tensor(merged)
+
+
+def _in_twos(ids):
+    """Pairs that don't overlap."""
+    return list(zip(ids.tolist()[0::2], ids.tolist()[1::2], strict=False))
+
+
+def _either_order(ids, new_id):
+    both = [tuple(sorted(pair)) for pair in _pairs(ids)]
+    pair = _most_frequent(both)
+    merged, left = [], ids.tolist()
+    while left:
+        if len(left) > 1 and tuple(sorted(left[:2])) == pair:
+            merged, left = [*merged, new_id], left[2:]
+        else:
+            merged.append(left.pop(0))
+    return torch.tensor(merged)
+
+
+def _every_repeated_pair(ids, new_id):
+    counts = Counter(_pairs(ids))
+    merged, left = [], ids.tolist()
+    while left:
+        if len(left) > 1 and counts[tuple(left[:2])] > 1:
+            merged, left = [*merged, new_id], left[2:]
+        else:
+            merged.append(left.pop(0))
+    return torch.tensor(merged)
+
+
+MISTAKES = (
+    Mistake(
+        "tokens that are lost in a run",
+        _by_masks,
+        "In 5 5 5 with the pair 5 5, the second 5 ends one pair and begins another. "
+        "Once it is merged it is gone: go from left to right, and step over both.",
+    ),
+    Mistake(
+        "only the first place merged",
+        _with(most=1),
+        "The new token takes the place of the pair everywhere in the text.",
+    ),
+    Mistake(
+        "a second token that stays",
+        _second_kept,
+        "The new token stands for both, so the text becomes shorter by one token for "
+        "each merge.",
+    ),
+    Mistake(
+        "a new token beside the pair",
+        _inserted,
+        "The new token stands in place of the two, not beside them.",
+    ),
+    Mistake(
+        "pairs counted in twos",
+        _with(pairs=_in_twos),
+        "Every two neighbours are a pair, also the second token and the third: of N "
+        "tokens there are N - 1 pairs.",
+    ),
+    Mistake(
+        "pairs in either order",
+        _either_order,
+        "a b and b a are two pairs: what the new token stands for has an order.",
+    ),
+    Mistake(
+        "every pair that occurs twice",
+        _every_repeated_pair,
+        "One merge is of one pair, the most frequent. The others get tokens of their "
+        "own later.",
+    ),
+    *several(
+        "another one of equally frequent pairs",
+        [
+            _with(choose=choose)
+            for choose in (_last_of_equals, _smallest_of_equals, _largest_of_equals)
+        ],
+        "Of pairs that occur equally often, take the one that comes first in the text.",
+    ),
+)
+
+
+def _texts():
+    texts = {
+        "two pairs alike": ([1, 2, 3, 1, 2], 4),
+        "a run of five": ([5, 5, 5, 5, 5, 2], 9),
+        "a pair and its mirror image": ([2, 1, 3, 1, 2, 4, 1, 2, 5, 2, 1, 7, 1, 2], 9),
+        "equally frequent pairs": ([4, 6, 1, 3, 4, 6, 1, 3, 9, 1, 2, 8, 1, 2], 10),
+        "pairs at odd places": ([0, 3, 8, 1, 3, 8, 7, 3, 8, 6], 10),
+        "a run inside": ([8, 8, 1, 8, 8, 8, 2, 8, 8, 1, 0, 1], 11),
+        "no pair twice": ([3, 1, 4, 0], 5),
+        "two tokens": ([1, 0], 2),
+        "one pair, again and again": ([6, 2, 6, 2, 6, 2, 6], 7),
+    }
+    return [
+        Case(name, {"ids": torch.tensor(ids), "new_id": new_id})
+        for name, (ids, new_id) in texts.items()
+    ]
+
+
+EXERCISE = Exercise(
+    name="merge_pair",
+    stub="my_merge_pair(ids, new_id)",
+    asks=(
+        "a function of a text's token ids (N,), at least two, and of a new id, that "
+        "puts the new id in place of the most frequent pair of neighbours, wherever it "
+        "stands; returns the ids that are left, (M,)."
+    ),
+    returns={"ids": "(M,)"},
+    reference=merge,
+    cases=_texts,
+    mistakes=MISTAKES,
+)
