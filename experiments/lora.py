@@ -26,7 +26,7 @@ from helpers.text import corpus
 from helpers.text.subwords import SubwordTokenizer
 
 LAYERS = ("W_query", "W_value")
-RANKS = (1, 4, 16)
+RANKS = (1, 4)
 RATES = (0.001, 0.003, 0.009, 0.027, 0.081)
 BEGIN = RATES[1:4]
 SEEDS = range(3)
@@ -175,7 +175,7 @@ def wanted(record: dict[str, Any]) -> list[many.Settings]:
 
     First all seeds of each rank at the rates to begin with, and at others of the grid
     until the best has a neighbour on both sides; then the shuffled words, at the best
-    rate of the middle rank.
+    rate of the larger rank.
     """
     missing = _lacking(
         record, [{"text": "none", "rank": 0, "rate": 0.0, "seed": 0, "steps": 0}]

@@ -71,7 +71,7 @@ def _second_kept(ids, new_id):
 
 
 def _inserted(ids, new_id):
-    merged = []
+    merged: list[int] = []
     for one, begins in zip(ids.tolist(), [*_found(ids).tolist(), False], strict=True):
         merged += [new_id, one] if begins else [one]
     return torch.tensor(merged)
@@ -85,7 +85,8 @@ def _in_twos(ids):
 def _either_order(ids, new_id):
     both = [tuple(sorted(pair)) for pair in _pairs(ids)]
     pair = _most_frequent(both)
-    merged, left = [], ids.tolist()
+    merged: list[int] = []
+    left = ids.tolist()
     while left:
         if len(left) > 1 and tuple(sorted(left[:2])) == pair:
             merged, left = [*merged, new_id], left[2:]
@@ -96,7 +97,8 @@ def _either_order(ids, new_id):
 
 def _every_repeated_pair(ids, new_id):
     counts = Counter(_pairs(ids))
-    merged, left = [], ids.tolist()
+    merged: list[int] = []
+    left = ids.tolist()
     while left:
         if len(left) > 1 and counts[tuple(left[:2])] > 1:
             merged, left = [*merged, new_id], left[2:]
