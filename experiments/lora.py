@@ -119,7 +119,8 @@ def train_one(settings: many.Settings, **stories: int) -> many.Run:
     real = _pretrained()
     tokenizer = real.tokenizer
     model = real.model
-    assert isinstance(model, TransformerLM)
+    if not isinstance(model, TransformerLM):
+        raise TypeError(f"a TransformerLM is needed, got {type(model).__name__}")
     model.load_state_dict(_weights())
     parameters = _fine_tune(model, tokenizer, world.train, settings)
     lora.merge_lora(model)

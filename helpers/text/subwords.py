@@ -140,7 +140,7 @@ class SubwordTokenizer:
         )
 
     def pieces(self, ids: Iterable[int]) -> list[str]:
-        """What each token stands for, alone: " Paris", "\\n", "1".
+        """What each token stands for, alone, such as a word with the space before it.
 
         Args:
             ids: as for ``decode``.

@@ -57,7 +57,7 @@ def by_text(ids, new_id):
     import re
 
     words = ids.tolist()
-    a, b = Counter(zip(words, words[1:], strict=False)).most_common(1)[0][0]
+    a, b = Counter(itertools.pairwise(words)).most_common(1)[0][0]
     text = "".join(f"<{one}>" for one in words).replace(f"<{a}><{b}>", f"<{new_id}>")
     return torch.tensor([int(one) for one in re.findall(r"\d+", text)])
 
@@ -76,7 +76,7 @@ def once(ids, new_id):
     pair = Counter(itertools.pairwise(ids)).most_common(1)[0][0]
     for i in range(len(ids) - 1):
         if (ids[i], ids[i + 1]) == pair:
-            return torch.tensor(ids[:i] + [new_id] + ids[i + 2 :])
+            return torch.tensor([*ids[:i], new_id, *ids[i + 2 :]])
     return torch.tensor(ids)
 
 
