@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import gguf
+import numpy as np
 import tokenizers
 import torch
 from safetensors import SafetensorError, safe_open
@@ -59,6 +60,31 @@ def read_folder(folder: pathlib.Path) -> Contents:
     return Contents(settings, _read_weights(folder), _read_tokenizer(folder, settings))
 
 
+class _Reader(gguf.GGUFReader):  # type: ignore[misc, unused-ignore]
+    """Its vocabulary is 100,000 slices, each of which NumPy's memmap makes slowly."""
+
+    def _get(self, *arguments: Any, **options: Any) -> Any:
+        # The same memory, and no copy.
+        self.data = np.asarray(self.data)  # type: ignore[assignment, unused-ignore]
+        return super()._get(*arguments, **options)
+
+
+def open_gguf(path: pathlib.Path) -> gguf.GGUFReader:
+    """Open a GGUF file, in less than half of the time that ``GGUFReader`` takes.
+
+    Args:
+        path: the file.
+
+    Returns:
+        reader: a ``gguf.GGUFReader``, with "fields" and "tensors" as the file has them.
+
+    Raises:
+        OSError: a file that isn't there or can't be read.
+        ValueError: a file that is something else.
+    """
+    return _Reader(path)
+
+
 def read_gguf(path: pathlib.Path) -> Contents:
     """Read a Llama from a GGUF file, its numbers as float32.
 
@@ -74,7 +100,7 @@ def read_gguf(path: pathlib.Path) -> Contents:
         ValueError: a file that is cut off, something else, or of another architecture.
     """
     try:
-        reader = gguf.GGUFReader(path)
+        reader = open_gguf(path)
         fields = {name: field.contents() for name, field in reader.fields.items()}
         found = {one.name: _numbers(one) for one in reader.tensors}
     except OSError:
