@@ -126,6 +126,36 @@ def rotate(
     return torch.cat(turned, dim=-1)
 
 
+def halves_from_pairs(weight: Tensor, heads: int) -> Tensor:
+    """Order a projection's features for ``rotate(..., interleaved=False)``.
+
+    Rotary positions turn pairs of features. Where feature 2i pairs with 2i + 1 (GGUF,
+    the paper), they are put so that i pairs with i + D / 2 (Llama on the hub).
+
+    Args:
+        weight: (heads · D, C), of queries or keys.
+        heads: how many.
+
+    Returns:
+        weight: the same rows, in another order.
+
+    Raises:
+        ValueError: a number of heads that isn't a whole number of at least 1, or of
+            which the rows don't make heads of an even width.
+
+    Source: Su et al. 2021, section 3.4.2, for pairs. By hand in chapter 17.
+    """
+    validation.require_integers(heads=heads)
+    validation.require_rank("weight", weight, "heads · D, C")
+    if len(weight) % (2 * heads):
+        raise ValueError(
+            f"weight must have rows for {heads} heads of an even width, got shape "
+            f"{validation.shape_of(weight)}"
+        )
+    pairs = weight.unflatten(0, (heads, -1, 2))  # (heads, D / 2, 2, C)
+    return pairs.transpose(1, 2).flatten(0, 2)
+
+
 def alibi_slopes(num_heads: int, *, device: torch.device | str | None = None) -> Tensor:
     """How fast each head's scores fall with the distance.
 

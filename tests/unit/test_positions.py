@@ -11,6 +11,7 @@ from helpers.attention import scaled_dot_product_attention
 from helpers.models.positions import (
     alibi_bias,
     alibi_slopes,
+    halves_from_pairs,
     rotary_angles,
     rotate,
     sinusoidal_positions,
@@ -26,6 +27,23 @@ each_layout = pytest.mark.parametrize("interleaved", [False, True])
 def turned(heads, *, start=0, interleaved=False):
     angles = rotary_angles(start, heads.shape[-2], heads.shape[-1]).to(heads.dtype)
     return rotate(heads, angles.cos(), angles.sin(), interleaved=interleaved)
+
+
+def test_a_projection_of_pairs_becomes_one_of_halves():
+    torch.manual_seed(0)
+    weight, x = torch.randn(2 * D, 3, dtype=torch.float64), torch.randn(T, 3).double()
+
+    def scores(projection, *, interleaved):
+        heads = (x @ projection.T).unflatten(-1, (2, D)).transpose(0, 1)  # (2, T, D)
+        heads = turned(heads, interleaved=interleaved)
+        return heads @ heads.mT
+
+    assert_close(
+        scores(halves_from_pairs(weight, 2), interleaved=False),
+        scores(weight, interleaved=True),
+    )
+    with pytest.raises(ValueError, match=r"rows for 3 heads .* got shape \(8, 3\)"):
+        halves_from_pairs(weight, 3)
 
 
 # --- vectors ----------------------------------------------------------------------

@@ -5,7 +5,7 @@ import torch
 from helpers.checks.cases import Case, Mistake
 from helpers.checks.exercise import Exercise
 from helpers.checks.exercises.support.several_ways import several
-from helpers.models.pretrained.architectures import halves_from_pairs
+from helpers.models.positions import halves_from_pairs
 
 
 def _back(weight, num_heads):

@@ -64,23 +64,6 @@ def llama_names(num_layers: int) -> dict[str, str]:
     return _names(LLAMA, LLAMA_BLOCK, num_layers)
 
 
-def halves_from_pairs(weight: Tensor, heads: int) -> Tensor:
-    """Order a projection's features for ``rotate(..., interleaved=False)``.
-
-    Rotary positions turn pairs of features. Where feature 2i pairs with 2i + 1 (GGUF,
-    the paper), they are put so that i pairs with i + D / 2 (Llama on the hub).
-
-    Args:
-        weight: (heads · D, C), of queries or keys.
-        heads: how many.
-
-    Returns:
-        weight: the same rows, in another order.
-    """
-    pairs = weight.unflatten(0, (heads, -1, 2))  # (heads, D / 2, 2, C)
-    return pairs.transpose(1, 2).flatten(0, 2)
-
-
 def _names(
     outer: Mapping[str, str], inner: Mapping[str, str], num_layers: int
 ) -> dict[str, str]:
@@ -92,6 +75,15 @@ def _names(
             f"blocks.{i}.{ours}": f"{prefix}.{theirs}" for ours, theirs in inner.items()
         }
     return names
+
+
+def _weights_and_biases(layers: Mapping[str, str]) -> dict[str, str]:
+    """Layers' names, ours to theirs, with both of the tensors that each has."""
+    return {
+        f"{ours}.{part}": f"{theirs}.{part}"
+        for ours, theirs in layers.items()
+        for part in ("weight", "bias")
+    }
 
 
 def _take(
@@ -198,17 +190,15 @@ GPT2 = {
     "final_norm.weight": "ln_f.weight",
     "final_norm.bias": "ln_f.bias",
 }
-GPT2_BLOCK = {
-    f"{ours}.{part}": f"{theirs}.{part}"
-    for ours, theirs in (
-        ("attention_norm", "ln_1"),
-        ("attention.out_proj", "attn.c_proj"),
-        ("mlp_norm", "ln_2"),
-        ("mlp.0", "mlp.c_fc"),
-        ("mlp.2", "mlp.c_proj"),
-    )
-    for part in ("weight", "bias")
-}
+GPT2_BLOCK = _weights_and_biases(
+    {
+        "attention_norm": "ln_1",
+        "attention.out_proj": "attn.c_proj",
+        "mlp_norm": "ln_2",
+        "mlp.0": "mlp.c_fc",
+        "mlp.2": "mlp.c_proj",
+    }
+)
 
 
 def _gpt2_config(settings: Settings) -> TransformerConfig:
@@ -275,20 +265,18 @@ BERT = {
     "embedding_norm.bias": "embeddings.LayerNorm.bias",
     "blocks": "encoder.layer.{}",
 }
-BERT_BLOCK = {
-    f"{ours}.{part}": f"{theirs}.{part}"
-    for ours, theirs in (
-        ("attention.W_query", "attention.self.query"),
-        ("attention.W_key", "attention.self.key"),
-        ("attention.W_value", "attention.self.value"),
-        ("attention.out_proj", "attention.output.dense"),
-        ("attention_norm", "attention.output.LayerNorm"),
-        ("mlp.0", "intermediate.dense"),
-        ("mlp.2", "output.dense"),
-        ("mlp_norm", "output.LayerNorm"),
-    )
-    for part in ("weight", "bias")
-}
+BERT_BLOCK = _weights_and_biases(
+    {
+        "attention.W_query": "attention.self.query",
+        "attention.W_key": "attention.self.key",
+        "attention.W_value": "attention.self.value",
+        "attention.out_proj": "attention.output.dense",
+        "attention_norm": "attention.output.LayerNorm",
+        "mlp.0": "intermediate.dense",
+        "mlp.2": "output.dense",
+        "mlp_norm": "output.LayerNorm",
+    }
+)
 
 
 def _bert_config(settings: Settings) -> TransformerConfig:

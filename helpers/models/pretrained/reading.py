@@ -17,11 +17,8 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
-from helpers.models.pretrained.architectures import (
-    LLAMA,
-    LLAMA_BLOCK,
-    halves_from_pairs,
-)
+from helpers.models.positions import halves_from_pairs
+from helpers.models.pretrained.architectures import LLAMA, LLAMA_BLOCK
 from helpers.text.subwords import SubwordTokenizer
 
 WEIGHTS = "model.safetensors"
