@@ -39,10 +39,35 @@ def by_the_width(weight, A, B, alpha):
     return weight + alpha / A.shape[-1] * (B @ A)
 
 
+def by_all_numbers_of_A(weight, A, B, alpha):
+    return weight + alpha / A.numel() * (B @ A)
+
+
+def by_four(weight, A, B, alpha):
+    return weight + alpha / 4 * (B @ A)
+
+
+def scaling_the_sum(weight, A, B, alpha):
+    return (weight + B @ A) * alpha / len(A)
+
+
+def scaling_the_weight(weight, A, B, alpha):
+    return alpha / len(A) * weight + B @ A
+
+
+def each_turned(weight, A, B, alpha):
+    return weight + alpha / len(A) * (B.T @ A.T)
+
+
 RIGHT = [by_product, by_einsum, by_outer_products, by_transposes]
 WRONG = [
     (without_the_rank, "alpha without the rank"),
     (without_alpha, "no alpha"),
     (without_the_weight, "the product alone"),
     (by_the_width, "alpha divided by another size"),
+    (by_all_numbers_of_A, "alpha divided by another size"),
+    (by_four, "alpha divided by a number of its own"),
+    (scaling_the_sum, "the weight scaled, too"),
+    (scaling_the_weight, "the weight scaled, too"),
+    (each_turned, "B.T @ A.T in place of B @ A"),
 ]

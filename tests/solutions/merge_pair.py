@@ -102,10 +102,108 @@ def in_twos(ids, new_id):
     return torch.tensor(merged)
 
 
+def counted_without_overlap(ids, new_id):
+    ids = ids.tolist()
+    counts = {}
+    for pair in dict.fromkeys(itertools.pairwise(ids)):
+        i = counts[pair] = 0
+        while i + 1 < len(ids):
+            found = (ids[i], ids[i + 1]) == pair
+            counts[pair] += found
+            i += 2 if found else 1
+    return _merged(ids, max(counts, key=counts.get), new_id)
+
+
+def counted_round_the_end(ids, new_id):
+    ids = ids.tolist()
+    pairs = zip(ids, ids[1:] + ids[:1], strict=True)
+    return _merged(ids, Counter(pairs).most_common(1)[0][0], new_id)
+
+
+def by_tensors_as_keys(ids, new_id):
+    pair = Counter(itertools.pairwise(ids)).most_common(1)[0][0]
+    return _merged(ids.tolist(), tuple(one.item() for one in pair), new_id)
+
+
+def from_right_to_left(ids, new_id):
+    ids = ids.tolist()
+    pair = Counter(itertools.pairwise(ids)).most_common(1)[0][0]
+    i = len(ids) - 1
+    while i > 0:
+        if (ids[i - 1], ids[i]) == pair:
+            ids[i - 1 : i + 1] = [new_id]
+            i -= 1
+        i -= 1
+    return torch.tensor(ids)
+
+
+def without_the_last(ids, new_id):
+    ids = ids.tolist()
+    pair = Counter(itertools.pairwise(ids)).most_common(1)[0][0]
+    merged, i = [], 0
+    while i < len(ids) - 1:
+        found = (ids[i], ids[i + 1]) == pair
+        merged.append(new_id if found else ids[i])
+        i += 2 if found else 1
+    return torch.tensor(merged)
+
+
+def with_the_last_again(ids, new_id):
+    ids = ids.tolist()
+    pair = Counter(itertools.pairwise(ids)).most_common(1)[0][0]
+    merged, i = [], 0
+    while i < len(ids) - 1:
+        found = (ids[i], ids[i + 1]) == pair
+        merged.append(new_id if found else ids[i])
+        i += 2 if found else 1
+    return torch.tensor([*merged, ids[-1]])
+
+
+def as_texts_are_joined(ids, new_id):
+    ids = ids.tolist()
+    pair = Counter(itertools.pairwise(ids)).most_common(1)[0][0]
+    merged = []
+    for piece in ids:
+        if merged and (merged[-1], piece) == pair:
+            piece = merged.pop() + piece
+        merged.append(piece)
+    return torch.tensor(merged)
+
+
+def without_a_pop(ids, new_id):
+    ids = ids.tolist()
+    pair = Counter(itertools.pairwise(ids)).most_common(1)[0][0]
+    merged = []
+    for one in ids:
+        if merged and (merged[-1], one) == pair:
+            merged.append(new_id)
+        else:
+            merged.append(one)
+    return torch.tensor(merged)
+
+
+def _merged(ids, pair, new_id):
+    merged = []
+    for one in ids:
+        if merged and (merged[-1], one) == pair:
+            merged[-1] = new_id
+        else:
+            merged.append(one)
+    return torch.tensor(merged)
+
+
 RIGHT = [by_a_list, by_an_index, by_tensors, by_text]
 WRONG = [
     (by_masks, "tokens that are lost in a run"),
     (once, "only the first place merged"),
     (with_the_second, "a second token that stays"),
     (in_twos, "pairs counted in twos"),
+    (counted_without_overlap, "pairs counted without overlap"),
+    (counted_round_the_end, "a pair round the end"),
+    (by_tensors_as_keys, "the first pair"),
+    (from_right_to_left, "merged from right to left"),
+    (without_the_last, "the last token lost"),
+    (with_the_last_again, "the last token twice"),
+    (as_texts_are_joined, "two ids added up"),
+    (without_a_pop, "a first token that stays"),
 ]

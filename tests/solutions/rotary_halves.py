@@ -50,10 +50,71 @@ def of_columns(weight, num_heads):
     return weight[:, [D * h + i for h in range(num_heads) for i in order]]
 
 
+def back_as_one_head(weight, num_heads):
+    rows, C = weight.shape
+    return weight.view(2, -1, C).transpose(0, 1).reshape(rows, C)
+
+
+def halves_of_all_heads(weight, num_heads):
+    heads = weight.reshape(num_heads, -1, weight.shape[1])
+    return torch.cat([heads[:, ::2], heads[:, 1::2]]).flatten(0, 1)
+
+
+def by_the_columns_width(weight, num_heads):
+    C = weight.shape[1]
+    pairs = weight.reshape(-1, C // num_heads // 2, 2, C)
+    return pairs.transpose(1, 2).reshape(weight.shape)
+
+
+def swapped(weight, num_heads):
+    return weight.reshape(-1, 2, weight.shape[1]).flip(1).reshape(weight.shape)
+
+
+def overwriting(weight, num_heads):
+    weight = weight.clone()
+    D = len(weight) // num_heads
+    for h in range(num_heads):
+        for i in range(D // 2):
+            weight[h * D + i] = weight[h * D + 2 * i]
+            weight[h * D + i + D // 2] = weight[h * D + 2 * i + 1]
+    return weight
+
+
+def overwriting_by_slices(weight, num_heads):
+    weight = weight.clone()
+    D = len(weight) // num_heads
+    for h in range(num_heads):
+        head = weight[h * D : (h + 1) * D]
+        head[: D // 2] = head[0::2]
+        head[D // 2 :] = head[1::2]
+    return weight
+
+
+def of_the_first_head(weight, num_heads):
+    result = weight.clone()
+    D = len(weight) // num_heads
+    for i in range(D // 2):
+        result[i] = weight[2 * i]
+        result[i + D // 2] = weight[2 * i + 1]
+    return result
+
+
+def of_all_columns(weight, num_heads):
+    return torch.cat([weight[:, ::2], weight[:, 1::2]], dim=1)
+
+
 RIGHT = [by_view, by_slices, by_an_index, by_loops]
 WRONG = [
     (back, "the way back"),
     (as_one_head, "all heads taken for one"),
     (untouched, "the rows as they were"),
     (of_columns, "columns in place of rows"),
+    (back_as_one_head, "the way back, with all heads taken for one"),
+    (halves_of_all_heads, "all heads taken for one"),
+    (by_the_columns_width, "heads as wide as the columns have them"),
+    (swapped, "neighbours that change places"),
+    (overwriting, "rows overwritten before they are read"),
+    (overwriting_by_slices, "rows overwritten before they are read"),
+    (of_the_first_head, "the first head alone"),
+    (of_all_columns, "columns in place of rows"),
 ]

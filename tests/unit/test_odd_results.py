@@ -47,6 +47,10 @@ def as_array(value):
     return np.asarray(value.detach() if isinstance(value, torch.Tensor) else value)
 
 
+def sparse(value):
+    return value.to_sparse() if isinstance(value, torch.Tensor) else value
+
+
 def as_dtype(dtype, value):
     if isinstance(value, torch.Tensor):
         return value.to(dtype)
@@ -59,6 +63,7 @@ ODD = {
     "emptied": emptied,
     "a list": listed,
     "a NumPy array": as_array,
+    "sparse": sparse,
     "float64": functools.partial(as_dtype, torch.float64),
     "bfloat16": functools.partial(as_dtype, torch.bfloat16),
 }

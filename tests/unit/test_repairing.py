@@ -94,6 +94,12 @@ def test_a_number_of_a_right_solution_is_tried_in_place_of_another():
             "0.1).softmax(-1)` (line 2)",
         ),
         (
+            "return x.softmax(-1).mT",
+            softmax,
+            TABLES,
+            "with `return x.softmax(-1)` in place of `return x.softmax(-1).mT` (line",
+        ),
+        (
             "if x.dim() == 2:\n    return x\nreturn x.softmax(-1)",
             softmax,
             TABLES,

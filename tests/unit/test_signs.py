@@ -358,3 +358,8 @@ def test_layers_that_a_function_freezes_are_no_changed_numbers():
     (line,) = harm_of([call(freezes, {"heads": heads}, run=plain_call)])
     assert "changes the layers in its argument heads" in line
     assert "clone()" not in line
+
+
+def test_whole_numbers_that_became_floats_are_not_off():
+    right = torch.tensor([4, 3, 4])
+    assert not told([right.float()], [right])

@@ -41,8 +41,27 @@ MISTAKES = (
         [
             lambda weight, A, B, alpha: weight + alpha / A.shape[1] * B @ A,
             lambda weight, A, B, alpha: weight + alpha / len(B) * B @ A,
+            lambda weight, A, B, alpha: weight + alpha / A.numel() * B @ A,
         ],
         "alpha is divided by r, the number of A's rows and of B's columns.",
+    ),
+    *several(
+        "alpha divided by a number of its own",
+        [
+            lambda weight, A, B, alpha: weight + alpha / 2 * B @ A,
+            lambda weight, A, B, alpha: weight + alpha / 4 * B @ A,
+            lambda weight, A, B, alpha: weight + alpha / 8 * B @ A,
+        ],
+        "alpha is divided by r, which A and B tell: it is the number of A's rows and "
+        "of B's columns, another one in each layer.",
+    ),
+    *several(
+        "the weight scaled, too",
+        [
+            lambda weight, A, B, alpha: alpha / len(A) * (weight + B @ A),
+            lambda weight, A, B, alpha: alpha / len(A) * weight + B @ A,
+        ],
+        "alpha / r belongs to the product alone; the frozen weight counts once.",
     ),
     Mistake(
         "the product turned",
@@ -54,6 +73,12 @@ MISTAKES = (
         "A @ B in place of B @ A",
         _by_inner_products,
         "A @ B is (r, r). B @ A is (d_out, d_in), as the weight is.",
+    ),
+    Mistake(
+        "B.T @ A.T in place of B @ A",
+        lambda weight, A, B, alpha: weight + alpha / len(A) * (B.T @ A.T),
+        "A transpose turns a product round: A.T @ B.T is (B @ A).T, and B.T @ A.T is "
+        "(A @ B).T, which is (r, r). B @ A is (d_out, d_in), as the weight is.",
     ),
     Mistake(
         "the product alone",
@@ -78,6 +103,7 @@ def _layers():
         "the full rank": (3, 3, 3, 2.0),
         "an alpha of zero": (3, 4, 2, 0.0),
         "a wide layer": (6, 20, 5, 1.0),
+        "a B of zeros, as training begins": (4, 3, 2, 2.0),
     }
     cases = []
     for name, (d_out, d_in, r, alpha) in sizes.items():
@@ -85,6 +111,8 @@ def _layers():
             torch.randn(*shape, generator=generator).round(decimals=1)
             for shape in ((d_out, d_in), (r, d_in), (d_out, r))
         )
+        if name.startswith("a B of zeros"):
+            B = torch.zeros_like(B)
         cases.append(Case(name, {"weight": weight, "A": A, "B": B, "alpha": alpha}))
     return cases
 
@@ -94,8 +122,8 @@ EXERCISE = Exercise(
     stub="my_merge_lora(weight, A, B, alpha)",
     asks=(
         "a function of a frozen weight (d_out, d_in), of A (r, d_in), of B (d_out, r) "
-        "and of the number alpha, that returns one weight (d_out, d_in) which does "
-        "what the three did: x weight.T + (alpha / r) x A.T B.T."
+        "and of the number alpha, that returns one new weight (d_out, d_in) which "
+        "does what the three did: x weight.T + (alpha / r) x A.T B.T."
     ),
     returns={"weight": "(d_out, d_in)"},
     reference=merged,

@@ -77,9 +77,58 @@ def _inserted(ids, new_id):
     return torch.tensor(merged)
 
 
+def _not_taken_out(ids, new_id):
+    """The new token comes behind the pair's first, which stays."""
+    pair = _most_frequent(_pairs(ids))
+    merged: list[int] = []
+    for one in ids.tolist():
+        made = bool(merged) and (merged[-1], one) == pair
+        merged.append(new_id if made else one)
+    return torch.tensor(merged)
+
+
+def _added_up(ids, new_id):
+    """As if ids were texts, whose sum is the piece."""
+    pair = _most_frequent(_pairs(ids))
+    merged: list[int] = []
+    for one in ids.tolist():
+        made = bool(merged) and (merged[-1], one) == pair
+        merged.append(merged.pop() + one if made else one)
+    return torch.tensor(merged)
+
+
+def _from_the_right(ids, new_id):
+    first, second = _most_frequent(_pairs(ids))
+    turned = merge(ids.flip(0), new_id, choose=lambda _: (second, first))
+    return turned.flip(0)
+
+
+def _last_lost(ids, new_id):
+    merged = merge(ids, new_id)
+    return merged if merged[-1] == new_id else merged[:-1]
+
+
+def _last_twice(ids, new_id):
+    merged = merge(ids, new_id)
+    return torch.cat([merged, ids[-1:]]) if merged[-1] == new_id else merged
+
+
 def _in_twos(ids):
     """Pairs that don't overlap."""
     return list(zip(ids.tolist()[0::2], ids.tolist()[1::2], strict=False))
+
+
+def _without_overlap(ids, new_id):
+    """Of 5 5 5, one pair is counted: as many as can be merged."""
+    found = Counter(_pairs(ids))
+    for pair in found:
+        merged = merge(ids, new_id, choose=lambda _, pair=pair: pair)
+        found[pair] = len(ids) - len(merged)
+    return merge(ids, new_id, choose=lambda _: max(found, key=lambda one: found[one]))
+
+
+def _round_the_end(ids):
+    return [*_pairs(ids), (ids[-1].item(), ids[0].item())]
 
 
 def _either_order(ids, new_id):
@@ -126,6 +175,36 @@ MISTAKES = (
         "each merge.",
     ),
     Mistake(
+        "a first token that stays",
+        _not_taken_out,
+        "The new token stands for both: the pair's first, which your list has already, "
+        "must go out of it.",
+    ),
+    Mistake(
+        "two ids added up",
+        _added_up,
+        "What stands for the pair is new_id. Texts are joined by +, but the sum of two "
+        "ids is the id of some other token.",
+    ),
+    Mistake(
+        "merged from right to left",
+        _from_the_right,
+        "In 5 5 5 with the pair 5 5, the first two are merged, and the third stays: go "
+        "from left to right.",
+    ),
+    Mistake(
+        "the last token lost",
+        _last_lost,
+        "A last token that ends no pair has no neighbour to its right, and must still "
+        "be kept.",
+    ),
+    Mistake(
+        "the last token twice",
+        _last_twice,
+        "Where the last two tokens are the pair, the new one stands for both: the last "
+        "one doesn't come again.",
+    ),
+    Mistake(
         "a new token beside the pair",
         _inserted,
         "The new token stands in place of the two, not beside them.",
@@ -135,6 +214,23 @@ MISTAKES = (
         _with(pairs=_in_twos),
         "Every two neighbours are a pair, also the second token and the third: of N "
         "tokens there are N - 1 pairs.",
+    ),
+    Mistake(
+        "pairs counted without overlap",
+        _without_overlap,
+        "Every two neighbours count: 5 5 5 has two pairs, though only one of them can "
+        "be merged.",
+    ),
+    Mistake(
+        "a pair round the end",
+        _with(pairs=_round_the_end),
+        "The last token has no neighbour to its right: it and the first are no pair.",
+    ),
+    Mistake(
+        "the first pair",
+        _with(choose=lambda pairs: pairs[0]),
+        "Count the pairs as numbers: two tensors that hold the same id are two keys of "
+        "a dict, so that every pair counts once. ids.tolist() has numbers.",
     ),
     Mistake(
         "pairs in either order",
@@ -166,6 +262,9 @@ def _texts():
         "equally frequent pairs": ([4, 6, 1, 3, 4, 6, 1, 3, 9, 1, 2, 8, 1, 2], 10),
         "pairs at odd places": ([0, 3, 8, 1, 3, 8, 7, 3, 8, 6], 10),
         "a run inside": ([8, 8, 1, 8, 8, 8, 2, 8, 8, 1, 0, 1], 11),
+        "ids of several digits": ([412, 300, 412, 3001, 7, 412, 300], 50000),
+        "a pair twice, and a run of four": ([1, 2, 3, 1, 2, 5, 5, 5, 5], 9),
+        "a pair from the end to the start": ([2, 4, 3, 1, 2, 4, 1, 2, 9, 1], 10),
         "no pair twice": ([3, 1, 4, 0], 5),
         "two tokens": ([1, 0], 2),
         "one pair, again and again": ([6, 2, 6, 2, 6, 2, 6], 7),

@@ -4,6 +4,7 @@ import ast
 import dataclasses
 import itertools
 from collections.abc import Iterator
+from typing import TypeGuard
 
 from helpers.checks.repairing.edit import Edit, Place, text_of
 
@@ -30,7 +31,7 @@ def conditions(place: Place) -> Iterator[Edit]:
 
 
 def operations(place: Place) -> Iterator[Edit]:
-    """An operation, a call, an argument or an index that isn't there."""
+    """An operation, a call, a transpose, an argument or an index that isn't there."""
     node = place.node
     if isinstance(node, ast.BinOp):
         yield place.with_(node.left)
@@ -42,12 +43,16 @@ def operations(place: Place) -> Iterator[Edit]:
             yield place.with_(one)
     elif isinstance(node, ast.Call):
         yield from _of_call(place, node)
-    elif isinstance(node, ast.Subscript) and place.is_read:
+    elif (isinstance(node, ast.Subscript) and place.is_read) or _is_transpose(node):
         yield place.with_(node.value)
     elif isinstance(node, ast.Slice):
         for field in ("lower", "upper", "step"):
             if getattr(node, field) is not None:
                 yield place.changed(field, None)
+
+
+def _is_transpose(node: ast.AST) -> TypeGuard[ast.Attribute]:
+    return isinstance(node, ast.Attribute) and node.attr in ("T", "mT")
 
 
 def _of_call(place: Place, node: ast.Call) -> Iterator[Edit]:

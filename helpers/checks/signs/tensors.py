@@ -29,6 +29,8 @@ def tensor_facts(case: Case, yours: Tensor, right: Tensor) -> Iterator[str]:
     if yours.is_complex():
         return
     yours, right = yours.cpu().double(), right.cpu().double()
+    if torch.equal(yours, right):
+        return  # of another type, and nothing else
     if not yours.isfinite().all() and right.isfinite().all():
         yield from _infinite_facts(yours, right)
         return
