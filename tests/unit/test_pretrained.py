@@ -214,6 +214,9 @@ def test_a_shorter_context(pair):
         ({"intermediate_size": 41}, r"mlp.gate.weight must have shape \(41, 32\)"),
         ({"num_hidden_layers": 4}, "lacks the tensor model.layers.3.input_layernorm"),
         ({"vocab_size": 49}, r"token_embedding.weight must have shape \(49, 32\)"),
+        ({"num_hidden_layers": 2}, r"got the tensor model\.layers\.2\.input_layernorm"),
+        ({"sliding_window": 4}, "sliding_window must be None, got 4"),
+        ({"quantization_config": {}}, "quantization_config must be None, got {}"),
     ],
 )
 def test_settings_that_these_layers_do_not_have(folder, settings, message):
@@ -221,6 +224,50 @@ def test_settings_that_these_layers_do_not_have(folder, settings, message):
     with pytest.raises(ValueError, match=message) as caught:
         pretrained.load(folder)
     assert str(folder) in str(caught.value)
+
+
+def add_tensors(folder, **tensors):
+    path = folder / "model.safetensors"
+    safetensors.torch.save_file(safetensors.torch.load_file(path) | tensors, path)
+
+
+@pytest.mark.parametrize(
+    ("make", "name"),
+    [
+        (llama, "model.layers.1.self_attn.q_proj.bias"),
+        (llama, "model.layers.0.self_attn.q_proj.weight_scale_inv"),
+        (gpt2, "transformer.h.1.attn.c_attn.SCB"),
+        (bert, "encoder.layer.1.attention.self.distance_embedding.weight"),
+    ],
+)
+def test_a_block_with_a_tensor_that_its_layers_do_not_use(tmp_path, make, name):
+    add_tensors(saved(make(), tmp_path), **{name: torch.ones(96)})
+    with pytest.raises(ValueError, match=r"hold nothing in a block .* got the tensor"):
+        pretrained.load(tmp_path)
+
+
+def test_weights_that_are_whole_numbers(folder):
+    name = "model.layers.1.mlp.up_proj.weight"
+    add_tensors(folder, **{name: torch.ones(40, 32, dtype=torch.int8)})
+    with pytest.raises(ValueError, match=rf"{name} must be floating .* got torch.int8"):
+        pretrained.load(folder)
+
+
+@pytest.mark.parametrize(
+    ("make", "name"),
+    [
+        (llama, "model.layers.0.self_attn.rotary_emb.inv_freq"),
+        (llama, "lm_head.weight"),
+        (gpt2, "transformer.h.0.attn.bias"),
+        (gpt2, "transformer.h.1.attn.masked_bias"),
+        (bert, "embeddings.position_ids"),
+    ],
+)
+def test_what_older_files_hold_twice_is_neither_refused_nor_told(tmp_path, make, name):
+    folder = saved(make(), tmp_path)
+    before = pretrained.load(folder).unused
+    add_tensors(folder, **{name: torch.ones(4)})
+    assert pretrained.load(folder).unused == before
 
 
 def test_a_missing_setting(folder):

@@ -87,18 +87,33 @@ def _weights_and_biases(layers: Mapping[str, str]) -> dict[str, str]:
 
 
 def _take(
-    tensors: Tensors, names: Mapping[str, str]
+    tensors: Tensors, names: Mapping[str, str], blocks: str, spare: tuple[str, ...]
 ) -> tuple[dict[str, Tensor], list[str]]:
+    """Tensors under our names, and what is left over; ``spare`` says nothing new.
+
+    A tensor left over within a block is part of what the model computes.
+    """
     for theirs in names.values():
         if theirs not in tensors:
             raise ValueError(f"the file lacks the tensor {theirs}")
-    unused = sorted(tensors.keys() - set(names.values()))
+        if not tensors[theirs].is_floating_point():
+            raise ValueError(
+                f"{theirs} must be floating point, got {tensors[theirs].dtype}"
+            )
+    left = sorted(tensors.keys() - set(names.values()))
+    unused = [name for name in left if not name.endswith(spare)]
+    for name in unused:
+        if name.startswith(blocks.format("")):
+            raise ValueError(
+                f"the file must hold nothing in a block that its layers don't use, got "
+                f"the tensor {name}"
+            )
     return {ours: tensors[theirs] for ours, theirs in names.items()}, unused
 
 
 def _refuse(settings: Settings, allowed: Mapping[str, tuple[Any, ...]]) -> None:
     """Settings that would compute something else than these layers do."""
-    for name, values in allowed.items():
+    for name, values in {**allowed, "quantization_config": (None,)}.items():
         if settings.get(name, values[0]) not in values:
             listed = " or ".join(repr(value) for value in values)
             raise ValueError(
@@ -148,6 +163,7 @@ def _llama_config(settings: Settings) -> TransformerConfig:
             "mlp_bias": (False,),
             "rope_interleaved": (False,),
             "partial_rotary_factor": (1.0,),
+            "sliding_window": (None,),
         },
     )
     C, H = _get(settings, "hidden_size"), _get(settings, "num_attention_heads")
@@ -177,10 +193,9 @@ def _llama_state(
     names = llama_names(config.num_layers)
     if not config.tie_weights:
         names["head.weight"] = "lm_head.weight"
-    state, unused = _take(tensors, names)
     # Some files keep the angles, and the shared table twice.
-    unneeded = ("rotary_emb.inv_freq", "lm_head.weight")
-    return state, [name for name in unused if not name.endswith(unneeded)]
+    spare = ("rotary_emb.inv_freq", "lm_head.weight")
+    return _take(tensors, names, LLAMA["blocks"], spare)
 
 
 GPT2 = {
@@ -193,6 +208,9 @@ GPT2 = {
 GPT2_BLOCK = _weights_and_biases(
     {
         "attention_norm": "ln_1",
+        "attention.W_query": "attn.c_attn.q",
+        "attention.W_key": "attn.c_attn.k",
+        "attention.W_value": "attn.c_attn.v",
         "attention.out_proj": "attn.c_proj",
         "mlp_norm": "ln_2",
         "mlp.0": "mlp.c_fc",
@@ -229,33 +247,22 @@ def _gpt2_config(settings: Settings) -> TransformerConfig:
 def _gpt2_state(
     tensors: Tensors, config: TransformerConfig
 ) -> tuple[dict[str, Tensor], list[str]]:
-    tensors = _without_prefix(tensors, "transformer.")
-    names = _names(GPT2, GPT2_BLOCK, config.num_layers)
-    merged = {f"h.{i}.attn.c_attn" for i in range(config.num_layers)}
-    rest = {name: one for name, one in tensors.items() if name[:-7] not in merged}
-    rest = {name: one for name, one in rest.items() if name[:-5] not in merged}
-    state, unused = _take(rest, names)
-    for i in range(config.num_layers):
-        for part in ("weight", "bias"):
-            name = f"h.{i}.attn.c_attn.{part}"
-            if name not in tensors:
-                raise ValueError(f"the file lacks the tensor {name}")
-            # Queries, keys and values stand side by side.
-            for ours, one in zip(
-                ("W_query", "W_key", "W_value"),
-                tensors[name].chunk(3, dim=-1),
-                strict=True,
-            ):
-                state[f"blocks.{i}.attention.{ours}.{part}"] = one
-    for name, one in state.items():
+    split: dict[str, Tensor] = {}
+    for name, one in _without_prefix(tensors, "transformer.").items():
         # Its linear layers keep their weights transposed: (in, out).
-        if name.startswith("blocks") and name.endswith("weight") and one.ndim == 2:
-            state[name] = one.T.contiguous()
-    masks = tuple(f"h.{i}.attn.{m}" for i in range(config.num_layers) for m in MASKS)
-    return state, [one for one in unused if one not in (*masks, "lm_head.weight")]
+        one = one.T.contiguous() if ".c_" in name and one.ndim == 2 else one
+        if ".c_attn." in name and one.ndim:
+            # Queries, keys and values stand side by side.
+            for part, rows in zip("qkv", one.tensor_split(3), strict=True):
+                split[name.replace("c_attn", f"c_attn.{part}")] = rows
+        else:
+            split[name] = one
+    names = _names(GPT2, GPT2_BLOCK, config.num_layers)
+    return _take(split, names, GPT2["blocks"], GPT2_SPARE)
 
 
-MASKS = ("bias", "masked_bias")
+# Masks, and the shared table twice.
+GPT2_SPARE = (".attn.bias", ".attn.masked_bias", "lm_head.weight")
 
 BERT = {
     "token_embedding.weight": "embeddings.word_embeddings.weight",
@@ -307,10 +314,11 @@ def _bert_state(
     tensors: Tensors, config: TransformerConfig
 ) -> tuple[dict[str, Tensor], list[str]]:
     tensors = _without_prefix(tensors, "bert.")
-    state, unused = _take(tensors, _names(BERT, BERT_BLOCK, config.num_layers))
+    names = _names(BERT, BERT_BLOCK, config.num_layers)
+    state, unused = _take(tensors, names, BERT["blocks"], ("embeddings.position_ids",))
     # One text is read at a time: the first of the two segments.
     state["segment_embedding.weight"] = state["segment_embedding.weight"][:1].clone()
-    return state, [name for name in unused if name != "embeddings.position_ids"]
+    return state, unused
 
 
 def _without_prefix(tensors: Tensors, prefix: str) -> Tensors:
