@@ -216,6 +216,11 @@ def test_a_shorter_context(pair):
         ({"vocab_size": 49}, r"token_embedding.weight must have shape \(49, 32\)"),
         ({"num_hidden_layers": 2}, r"got the tensor model\.layers\.2\.input_layernorm"),
         ({"sliding_window": 4}, "sliding_window must be None, got 4"),
+        ({"rope_scaling": {"rope_type": "linear", "factor": 2}}, "got 'linear'"),
+        ({"rope_scaling": {"type": "dynamic", "factor": 2}}, "got 'dynamic'"),
+        ({"rope_parameters": {"partial_rotary_factor": 0.5}}, "be 1.0, got 0.5"),
+        ({"rope_parameters": "linear"}, "must be objects, got 'linear'"),
+        ({"rope_scaling": [2]}, r"must be objects, got \[2\]"),
         ({"quantization_config": {}}, "quantization_config must be None, got {}"),
     ],
 )

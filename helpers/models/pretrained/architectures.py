@@ -146,15 +146,23 @@ LLAMA_BLOCK = {
 }
 
 
+UNSCALED = {
+    "rope_type": ("default",),
+    "type": ("default",),
+    "partial_rotary_factor": (1.0,),
+}
+
+
 def _llama_config(settings: Settings) -> TransformerConfig:
     # Newer files keep everything about the rotation in one place.
-    rotary = settings.get("rope_parameters") or settings.get("rope_scaling") or {}
-    kind = rotary.get("rope_type", rotary.get("type", "default"))
-    if kind != "default":
-        raise ValueError(
-            f"rope_type must be 'default', got {kind!r}: the layers of this book turn "
-            "by unscaled angles"
-        )
+    places = [settings.get(name) or {} for name in ("rope_scaling", "rope_parameters")]
+    for place in places:
+        if not isinstance(place, Mapping):
+            raise ValueError(
+                f"rope_scaling and rope_parameters must be objects, got {place!r}"
+            )
+        _refuse(place, UNSCALED)
+    rotary = places[0] or places[1]
     _refuse(
         settings,
         {
