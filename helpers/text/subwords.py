@@ -29,30 +29,19 @@ class SubwordTokenizer:
     """A tokenizer of a pretrained model: text to token ids and back.
 
     Args:
-        tokenizer: a ``tokenizers.Tokenizer``.
-        before: special tokens that the model wants before each text, such as
-            ``("[CLS]",)``.
-        after: the same behind it, such as ``("[SEP]",)``.
+        tokenizer: a ``tokenizers.Tokenizer``. Its post-processor says which special
+            tokens the model wants before and behind each text, such as [CLS] and [SEP].
 
     Attributes:
         vocab_size: how many tokens there are.
         special_tokens: a dict from each special token's text to its id. In a text that
             is encoded, such words are text like any other.
 
-    Raises:
-        ValueError: a token of ``before`` or ``after`` that isn't in the vocabulary.
-
     Source: Sennrich et al. 2016, section 3.2, for byte-pair encoding. By hand in
     chapter 17.
     """
 
-    def __init__(
-        self,
-        tokenizer: tokenizers.Tokenizer,
-        *,
-        before: Sequence[str] = (),
-        after: Sequence[str] = (),
-    ) -> None:
+    def __init__(self, tokenizer: tokenizers.Tokenizer) -> None:
         self._tokenizer = tokenizer
         # What looks like a special token in a text is text.
         tokenizer.encode_special_tokens = True
@@ -63,8 +52,6 @@ class SubwordTokenizer:
         self.special_tokens = {
             token.content: i for i, token in added.items() if token.special
         }
-        self._before = [self.token_id(token) for token in before]
-        self._after = [self.token_id(token) for token in after]
 
     @classmethod
     def from_merges(
@@ -119,7 +106,7 @@ class SubwordTokenizer:
         Raises:
             ValueError: a text that isn't a string, or holds half a surrogate pair.
         """
-        return [*self._before, *self._plain(text), *self._after]
+        return list(self._tokenizer.post_process(self._encoding(text)).ids)
 
     def decode(self, ids: Iterable[int]) -> str:
         """Turn ids back into text.
@@ -204,6 +191,9 @@ class SubwordTokenizer:
         return [*ids, self.token_id(opening), *self._plain("assistant\n")]
 
     def _plain(self, text: str) -> list[int]:
+        return list(self._encoding(text).ids)
+
+    def _encoding(self, text: str) -> tokenizers.Encoding:
         if not isinstance(text, str):
             raise ValueError(f"text must be a string, got {type(text).__name__}")
         half = re.search("[\ud800-\udfff]", text)
@@ -211,8 +201,7 @@ class SubwordTokenizer:
             raise ValueError(
                 f"text must be Unicode, got {half[0]!r} at position {half.start()}"
             )
-        encoding = self._tokenizer.encode(text, add_special_tokens=False)
-        return list(encoding.ids)
+        return self._tokenizer.encode(text, add_special_tokens=False)
 
     def _checked(self, ids: Iterable[int]) -> list[int]:
         ids = ids.tolist() if hasattr(ids, "tolist") else ids

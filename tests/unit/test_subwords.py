@@ -1,6 +1,7 @@
 """Tokens of several characters: what a text becomes, and what it never becomes."""
 
 import pytest
+from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
 from helpers.text.subwords import SubwordTokenizer
 
@@ -75,6 +76,45 @@ def test_smollms_own_words_come_first_unless_others_are_given():
 def test_bad_input_is_named(tokenizer, call, message):
     with pytest.raises(ValueError, match=message):
         call(tokenizer)
+
+
+def words(*extra):
+    """A tokenizer of words, as a tokenizer.json may hold one."""
+    names = ["[UNK]", "[CLS]", "[SEP]", "a", "b", *extra]
+    ids = {name: i for i, name in enumerate(names)}
+    tokenizer = Tokenizer(models.WordLevel(ids, unk_token="[UNK]"))  # noqa: S106
+    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    tokenizer.add_special_tokens(names[:3])
+    return tokenizer
+
+
+@pytest.mark.parametrize(
+    ("template", "expected"),
+    [("[CLS] $A", [1, 3, 4]), ("[CLS] $A [SEP]", [1, 3, 4, 2]), ("$A", [3, 4])],
+)
+def test_the_files_post_processor_says_what_stands_around_a_text(template, expected):
+    tokenizer = words()
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single=template, special_tokens=[("[CLS]", 1), ("[SEP]", 2)]
+    )
+    assert SubwordTokenizer(tokenizer).encode("a b") == expected
+
+
+def test_a_chat_has_nothing_around_its_parts():
+    tokenizer = words("<|im_start|>", "<|im_end|>", "user", "assistant")
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A", special_tokens=[("[CLS]", 1)]
+    )
+    chat = SubwordTokenizer(tokenizer).encode_chat([("user", "a")], template="chatml")
+    assert chat == [5, 7, 3, 6, 5, 8]
+
+
+def test_neither_padding_nor_truncation_of_a_file_is_used():
+    tokenizer = words()
+    tokenizer.enable_padding(length=4)
+    tokenizer.enable_truncation(2)
+    assert SubwordTokenizer(tokenizer).encode("a") == [3]
+    assert SubwordTokenizer(tokenizer).encode("a b a") == [3, 4, 3]
 
 
 def test_merges_of_what_is_not_there():

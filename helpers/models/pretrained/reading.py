@@ -54,7 +54,7 @@ def read_folder(folder: pathlib.Path) -> Contents:
         ValueError: a file that is cut off or something else; weights that are pickled.
     """
     settings = _read_json(folder / "config.json")
-    return Contents(settings, _read_weights(folder), _read_tokenizer(folder, settings))
+    return Contents(settings, _read_weights(folder), _read_tokenizer(folder))
 
 
 class _Reader(gguf.GGUFReader):  # type: ignore[misc, unused-ignore]
@@ -225,9 +225,7 @@ def _read_weights(folder: pathlib.Path) -> dict[str, Tensor]:
     return tensors
 
 
-def _read_tokenizer(
-    folder: pathlib.Path, settings: Mapping[str, Any]
-) -> SubwordTokenizer:
+def _read_tokenizer(folder: pathlib.Path) -> SubwordTokenizer:
     path = folder / "tokenizer.json"
     text = path.read_text(encoding="utf-8")
     try:
@@ -236,6 +234,4 @@ def _read_tokenizer(
             inner = tokenizers.Tokenizer.from_str(text)
     except Exception as error:  # the library raises nothing narrower
         raise ValueError(f"{path} is broken: {error}") from error
-    if settings.get("model_type") == "bert":
-        return SubwordTokenizer(inner, before=("[CLS]",), after=("[SEP]",))
     return SubwordTokenizer(inner)
