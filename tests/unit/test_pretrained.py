@@ -3,6 +3,8 @@
 import json
 import shutil
 
+import gguf
+import numpy as np
 import pytest
 import safetensors.torch
 import torch
@@ -13,6 +15,7 @@ from transformers.models.llama import modeling_llama
 from helpers.models import pretrained
 from helpers.models.encoder import TransformerEncoder
 from helpers.models.generation import generate
+from helpers.models.pretrained.reading import read_gguf
 
 VOCAB = 50
 IDS = torch.randint(VOCAB, (2, 11), generator=torch.Generator().manual_seed(0))
@@ -294,6 +297,28 @@ def test_damaged_files(folder):
         pretrained.load(folder)
 
 
+@pytest.mark.parametrize(
+    "index",
+    [
+        {},
+        {"weight_map": None},
+        {"weight_map": ["a.safetensors"]},
+        {"weight_map": {"a": 3}},
+        {"weight_map": {"a": ""}},
+        {"weight_map": {"a": "../other/model.safetensors"}},
+    ],
+)
+def test_an_index_names_files_beside_it(tmp_path, index):
+    for name in ("model", "other"):
+        (tmp_path / name).mkdir()
+        saved(llama(), tmp_path / name)
+    (tmp_path / "model" / "model.safetensors").unlink()
+    path = tmp_path / "model" / "model.safetensors.index.json"
+    path.write_text(json.dumps(index))
+    with pytest.raises(ValueError, match=r"index.json is broken: weight_map must give"):
+        pretrained.load(tmp_path / "model")
+
+
 def test_pickled_weights_are_never_opened(folder):
     (folder / "model.safetensors").unlink()
     (folder / "pytorch_model.bin").write_bytes(b"cos\nsystem\n")
@@ -311,6 +336,43 @@ def test_a_tokenizer_of_another_model(folder):
     path.write_text("{}")
     with pytest.raises(ValueError, match=r"tokenizer.json is broken"):
         pretrained.load(folder)
+    path.write_bytes(b"\xff")
+    with pytest.raises(ValueError, match=r"tokenizer.json is broken"):
+        pretrained.load(folder)
+
+
+GGUF = {
+    "block_count": 1,
+    "context_length": 8,
+    "embedding_length": 4,
+    "feed_forward_length": 4,
+    "attention.head_count": 2,
+    "attention.head_count_kv": 2,
+    "rope.dimension_count": 2,
+}
+
+
+def write_gguf(path, kind="llama", **settings):
+    writer = gguf.GGUFWriter(path, kind)
+    writer.add_string("tokenizer.ggml.pre", "smollm")
+    for name, value in (GGUF | settings).items():
+        writer.add_uint32(f"{kind}.{name}", value)
+    writer.add_tensor("token_embd.weight", np.ones((3, 4), dtype=np.float32))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return path
+
+
+def test_a_gguf_of_another_kind(tmp_path):
+    with pytest.raises(ValueError, match=r"must hold a Llama .* got 'gpt2' with"):
+        read_gguf(write_gguf(tmp_path / "x.gguf", "gpt2"))
+
+
+def test_a_gguf_without_a_setting(tmp_path):
+    with pytest.raises(ValueError, match=r"x.gguf must hold the setting 'attention"):
+        read_gguf(write_gguf(tmp_path / "x.gguf"))
 
 
 def test_names_that_are_nowhere(tmp_path):
