@@ -71,6 +71,12 @@ def test_smollms_own_words_come_first_unless_others_are_given():
             lambda t: t.encode_chat([("user", "a")], template="x"),
             "template must be one",
         ),
+        (
+            lambda t: t.encode_chat([("user", "a")], template=[]),
+            "template must be one",
+        ),
+        (lambda t: t.encode_chat(None), "messages must be a list or tuple, got None"),
+        (lambda _: SubwordTokenizer(None), "tokenizer must be a Tokenizer, got None"),
     ],
 )
 def test_bad_input_is_named(tokenizer, call, message):
@@ -115,6 +121,59 @@ def test_neither_padding_nor_truncation_of_a_file_is_used():
     tokenizer.enable_truncation(2)
     assert SubwordTokenizer(tokenizer).encode("a") == [3]
     assert SubwordTokenizer(tokenizer).encode("a b a") == [3, 4, 3]
+
+
+def test_a_text_that_would_turn_into_a_special_token():
+    merged = SubwordTokenizer.from_merges(
+        ["a", "b", "ab"], [("a", "b")], special=["ab"]
+    )
+    with pytest.raises(ValueError, match="into a special token, got 'ab' from 'ab'"):
+        merged.encode("ab")
+    with pytest.raises(ValueError, match=r"special token, got '\[CLS\]' from 'a \["):
+        SubwordTokenizer(words()).encode("a [CLS]")
+    # What is unknown has no other token.
+    assert SubwordTokenizer(words()).encode("a c") == [3, 0]
+
+
+def test_ids_with_a_gap():
+    inner = Tokenizer(models.WordLevel({"a": 0, "b": 99}, unk_token="a"))  # noqa: S106
+    tokenizer = SubwordTokenizer(inner)
+    assert tokenizer.vocab_size == 100
+    assert tokenizer.decode(tokenizer.encode("b")) == "b"
+
+
+def test_the_callers_tokenizer_stays_as_it_was():
+    tokenizer = words()
+    tokenizer.enable_padding(length=4)
+    before = tokenizer.to_str()
+    SubwordTokenizer(tokenizer)
+    assert tokenizer.to_str() == before
+    assert not tokenizer.encode_special_tokens
+
+
+def test_bytes_without_a_token_vanish():
+    assert SubwordTokenizer.from_merges(["a", "b"], []).encode("xay") == [0]
+
+
+def test_digits_stay_together_unless_they_are_split():
+    tokenizer = SubwordTokenizer.from_merges(["1", "0", "10"], [("1", "0")])
+    assert tokenizer.encode("10") == [2]
+
+
+@pytest.mark.parametrize(
+    ("tokens", "options", "message"),
+    [
+        (["a", "b"], {"special": ["<s>"]}, "special must hold some of tokens, got '<s"),
+        (["a", "b", "ab"], {"special": "ab"}, "special must be several strings, got"),
+        (["a", "b", "a"], {}, "tokens must hold each token once, got 'a' twice"),
+        (["a", 3], {}, "tokens must be strings, got 3"),
+        (None, {}, "tokens must be several strings, got None"),
+        ("ab", {}, "tokens must be several strings, got 'ab'"),
+    ],
+)
+def test_vocabularies_that_are_none(tokens, options, message):
+    with pytest.raises(ValueError, match=message):
+        SubwordTokenizer.from_merges(tokens, [], **options)
 
 
 def test_merges_of_what_is_not_there():
