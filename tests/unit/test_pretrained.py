@@ -172,6 +172,33 @@ def test_weights_in_several_files(tmp_path):
         )
 
 
+def rename_tensors(folder, name):
+    path = folder / "model.safetensors"
+    tensors = safetensors.torch.load_file(path)
+    safetensors.torch.save_file({name(one): tensors[one] for one in tensors}, path)
+
+
+def with_old_norms(name):
+    name = name.replace("LayerNorm.weight", "LayerNorm.gamma")
+    return "bert." + name.replace("LayerNorm.bias", "LayerNorm.beta")
+
+
+@pytest.mark.parametrize(
+    ("make", "name"),
+    [
+        (llama, lambda one: one.removeprefix("model.")),
+        (gpt2, lambda one: one.removeprefix("transformer.")),
+        (bert, with_old_norms),
+    ],
+)
+def test_the_names_of_other_files(tmp_path, make, name):
+    theirs = randomised(make())
+    rename_tensors(saved(theirs, tmp_path), name)
+    with torch.no_grad():
+        found = pretrained.load(tmp_path).model(IDS)
+        torch.testing.assert_close(found, results(theirs, IDS), rtol=0, atol=1e-4)
+
+
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 def test_narrow_weights(pair, dtype):
     theirs, folder = pair
@@ -192,6 +219,12 @@ def test_what_is_written_ends_at_a_stop_token(folder):
     assert torch.equal(ended, whole[:, : 5 + first])
     with pytest.raises(ValueError, match=r"stop_ids must lie in 0 to .* 49, got 50"):
         generate(model, IDS, 1, stop_ids=(50,))
+
+
+def test_the_model_only_computes_and_lies_where_it_was_asked_for(folder):
+    real = pretrained.load(folder, device="meta")
+    assert not real.model.training
+    assert {one.device.type for one in real.model.state_dict().values()} == {"meta"}
 
 
 def test_a_shorter_context(pair):
@@ -224,6 +257,10 @@ def test_a_shorter_context(pair):
         ({"rope_parameters": {"partial_rotary_factor": 0.5}}, "be 1.0, got 0.5"),
         ({"rope_parameters": "linear"}, "must be objects, got 'linear'"),
         ({"rope_scaling": [2]}, r"must be objects, got \[2\]"),
+        ({"hidden_size": None}, "hidden_size must be an integer .* got None"),
+        ({"hidden_size": "32"}, "hidden_size must be an integer .* got '32'"),
+        ({"hidden_size": []}, r"hidden_size must be an integer .* got \[\]"),
+        ({"num_attention_heads": 0}, "num_attention_heads must be an integer .* got 0"),
         ({"quantization_config": {}}, "quantization_config must be None, got {}"),
     ],
 )
@@ -382,6 +419,12 @@ def test_names_that_are_nowhere(tmp_path):
         pretrained.load(3)
     with pytest.raises(FileNotFoundError, match=r"config\.json"):
         pretrained.load(tmp_path)
+    for nowhere in ("", "~nobody99/x"):
+        with pytest.raises(ValueError, match=f"or a folder, got '{nowhere}'"):
+            pretrained.load(nowhere)
+    for device in ("gpu", [], "cuda:99", torch.device("cuda", 99)):
+        with pytest.raises(ValueError, match="device must be one that PyTorch has"):
+            pretrained.load(tmp_path, device=device)
     with pytest.raises(ValueError, match="dtype must be a floating point one"):
         pretrained.load(tmp_path, dtype=torch.int8)
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from torch import Tensor
 
+from helpers import validation
 from helpers.models.transformer_block import TransformerConfig
 
 Tensors = Mapping[str, Tensor]
@@ -122,10 +123,12 @@ def _refuse(settings: Settings, allowed: Mapping[str, tuple[Any, ...]]) -> None:
             )
 
 
-def _get(settings: Settings, name: str) -> Any:
+def _size(settings: Settings, name: str) -> int:
+    """A whole number of at least 1."""
     if name not in settings:
         raise ValueError(f"config.json lacks {name}")
-    return settings[name]
+    validation.require_integers(**{name: settings[name]})
+    return int(settings[name])
 
 
 LLAMA = {
@@ -174,22 +177,22 @@ def _llama_config(settings: Settings) -> TransformerConfig:
             "sliding_window": (None,),
         },
     )
-    C, H = _get(settings, "hidden_size"), _get(settings, "num_attention_heads")
+    C, H = _size(settings, "hidden_size"), _size(settings, "num_attention_heads")
     _refuse(settings, {"head_dim": (C // H, None)})
     base = rotary.get("rope_theta") or settings.get("rope_theta") or 10_000.0
     return TransformerConfig(
-        vocab_size=_get(settings, "vocab_size"),
-        context_length=_get(settings, "max_position_embeddings"),
+        vocab_size=_size(settings, "vocab_size"),
+        context_length=_size(settings, "max_position_embeddings"),
         d_model=C,
         num_heads=H,
-        num_layers=_get(settings, "num_hidden_layers"),
+        num_layers=_size(settings, "num_hidden_layers"),
         num_kv_heads=settings.get("num_key_value_heads"),
         positions="rotary",
         rotary_base=base,
         norm="rms",
         norm_eps=settings.get("rms_norm_eps", 1e-6),
         activation="swiglu",
-        mlp_hidden=_get(settings, "intermediate_size"),
+        mlp_hidden=_size(settings, "intermediate_size"),
         tie_weights=settings.get("tie_word_embeddings", False),
         bias=False,
     )
@@ -201,6 +204,12 @@ def _llama_state(
     names = llama_names(config.num_layers)
     if not config.tie_weights:
         names["head.weight"] = "lm_head.weight"
+    # A model without a head has no prefix.
+    outer = ("model.", "lm_head.")
+    tensors = {
+        name if name.startswith(outer) else f"model.{name}": one
+        for name, one in tensors.items()
+    }
     # Some files keep the angles, and the shared table twice.
     spare = ("rotary_emb.inv_freq", "lm_head.weight")
     return _take(tensors, names, LLAMA["blocks"], spare)
@@ -239,11 +248,11 @@ def _gpt2_config(settings: Settings) -> TransformerConfig:
         },
     )
     return TransformerConfig(
-        vocab_size=_get(settings, "vocab_size"),
-        context_length=_get(settings, "n_positions"),
-        d_model=_get(settings, "n_embd"),
-        num_heads=_get(settings, "n_head"),
-        num_layers=_get(settings, "n_layer"),
+        vocab_size=_size(settings, "vocab_size"),
+        context_length=_size(settings, "n_positions"),
+        d_model=_size(settings, "n_embd"),
+        num_heads=_size(settings, "n_head"),
+        num_layers=_size(settings, "n_layer"),
         norm_eps=settings.get("layer_norm_epsilon", 1e-5),
         activation="gelu_tanh",
         mlp_hidden=settings.get("n_inner"),
@@ -305,14 +314,14 @@ def _bert_config(settings: Settings) -> TransformerConfig:
         },
     )
     return TransformerConfig(
-        vocab_size=_get(settings, "vocab_size"),
-        context_length=_get(settings, "max_position_embeddings"),
-        d_model=_get(settings, "hidden_size"),
-        num_heads=_get(settings, "num_attention_heads"),
-        num_layers=_get(settings, "num_hidden_layers"),
+        vocab_size=_size(settings, "vocab_size"),
+        context_length=_size(settings, "max_position_embeddings"),
+        d_model=_size(settings, "hidden_size"),
+        num_heads=_size(settings, "num_attention_heads"),
+        num_layers=_size(settings, "num_hidden_layers"),
         norm_eps=settings.get("layer_norm_eps", 1e-12),
         norm_first=False,
-        mlp_hidden=_get(settings, "intermediate_size"),
+        mlp_hidden=_size(settings, "intermediate_size"),
         qkv_bias=True,
         causal=False,
     )
@@ -321,6 +330,12 @@ def _bert_config(settings: Settings) -> TransformerConfig:
 def _bert_state(
     tensors: Tensors, config: TransformerConfig
 ) -> tuple[dict[str, Tensor], list[str]]:
+    # Older files have the first authors' names of a norm's weight and bias.
+    for old, new in (("gamma", "weight"), ("beta", "bias")):
+        tensors = {
+            name.replace(f"LayerNorm.{old}", f"LayerNorm.{new}"): one
+            for name, one in tensors.items()
+        }
     tensors = _without_prefix(tensors, "bert.")
     names = _names(BERT, BERT_BLOCK, config.num_layers)
     state, unused = _take(tensors, names, BERT["blocks"], ("embeddings.position_ids",))
