@@ -29,42 +29,40 @@ class SubwordTokenizer:
     """A tokenizer of a pretrained model: text to token ids and back.
 
     Args:
-        tokenizer: a ``tokenizers.Tokenizer``.
-        before: special tokens that the model wants before each text, such as
-            ``("[CLS]",)``.
-        after: the same behind it, such as ``("[SEP]",)``.
+        tokenizer: a ``tokenizers.Tokenizer``. Its post-processor says which special
+            tokens the model wants before and behind each text, such as [CLS] and [SEP].
 
     Attributes:
-        vocab_size: how many tokens there are.
-        special_tokens: a dict from each special token's text to its id. In a text that
-            is encoded, such words are text like any other.
+        vocab_size: the highest id + 1.
+        special_tokens: a dict from each special token's text to its id. A text never
+            turns into one of them, except into the one for what is unknown, such as
+            [UNK]: most tokenizers read such words as text like any other, and a text
+            that would turn into one all the same is refused.
 
     Raises:
-        ValueError: a token of ``before`` or ``after`` that isn't in the vocabulary.
+        ValueError: something else than a ``tokenizers.Tokenizer``.
 
     Source: Sennrich et al. 2016, section 3.2, for byte-pair encoding. By hand in
     chapter 17.
     """
 
-    def __init__(
-        self,
-        tokenizer: tokenizers.Tokenizer,
-        *,
-        before: Sequence[str] = (),
-        after: Sequence[str] = (),
-    ) -> None:
-        self._tokenizer = tokenizer
+    def __init__(self, tokenizer: tokenizers.Tokenizer) -> None:
+        validation.require_type("tokenizer", tokenizer, tokenizers.Tokenizer)
+        # A copy: the caller's stays as it was.
+        tokenizer = self._tokenizer = tokenizers.Tokenizer.from_str(tokenizer.to_str())
         # What looks like a special token in a text is text.
         tokenizer.encode_special_tokens = True
         tokenizer.no_padding()
         tokenizer.no_truncation()
-        self.vocab_size: int = tokenizer.get_vocab_size()
+        self.vocab_size: int = max(tokenizer.get_vocab().values(), default=-1) + 1
         added = tokenizer.get_added_tokens_decoder()
         self.special_tokens = {
             token.content: i for i, token in added.items() if token.special
         }
-        self._before = [self.token_id(token) for token in before]
-        self._after = [self.token_id(token) for token in after]
+        unknown = getattr(tokenizer.model, "unk_token", None)
+        self._forbidden = {
+            i: token for token, i in self.special_tokens.items() if token != unknown
+        }
 
     @classmethod
     def from_merges(
@@ -79,7 +77,8 @@ class SubwordTokenizer:
 
         Args:
             tokens: the vocabulary, in the order of ids; bytes are written as GPT-2's
-                printable characters.
+                printable characters. A byte that has no token there vanishes from every
+                text, as it does in llama.cpp: SmolLM2 lacks 21 of the 256.
             merges: pairs of tokens that are merged, the most urgent first.
             special: which of the tokens are special.
             split_digits: give each digit a token of its own, as SmolLM2 does.
@@ -88,11 +87,19 @@ class SubwordTokenizer:
             tokenizer: a SubwordTokenizer.
 
         Raises:
-            ValueError: a merge of tokens that aren't there.
+            ValueError: a merge or a special token of what isn't there; a token that is
+                there twice; one string in place of several.
 
         Source: Radford et al. 2019, section 2.2.
         """
-        ids = {token: i for i, token in enumerate(tokens)}
+        special = _strings("special", special)
+        ids = {token: i for i, token in enumerate(_strings("tokens", tokens))}
+        if len(ids) < len(tokens):
+            twice = next(one for i, one in enumerate(tokens) if ids[one] != i)
+            raise ValueError(f"tokens must hold each token once, got {twice!r} twice")
+        for token in special:
+            if token not in ids:
+                raise ValueError(f"special must hold some of tokens, got {token!r}")
         try:
             inner = tokenizers.Tokenizer(models.BPE(vocab=ids, merges=list(merges)))
         except Exception as error:  # the library raises nothing narrower
@@ -104,7 +111,7 @@ class SubwordTokenizer:
         steps = [digits, in_bytes] if split_digits else [in_bytes]
         inner.pre_tokenizer = pre_tokenizers.Sequence(steps)
         inner.decoder = decoders.ByteLevel()
-        inner.add_special_tokens(list(special))
+        inner.add_special_tokens(special)
         return cls(inner)
 
     def encode(self, text: str) -> list[int]:
@@ -117,9 +124,10 @@ class SubwordTokenizer:
             ids: a list of whole numbers from 0 to vocab_size - 1.
 
         Raises:
-            ValueError: a text that isn't a string, or holds half a surrogate pair.
+            ValueError: a text that isn't a string, holds half a surrogate pair, or
+                would turn into a special token.
         """
-        return [*self._before, *self._plain(text), *self._after]
+        return list(self._tokenizer.post_process(self._encoding(text)).ids)
 
     def decode(self, ids: Iterable[int]) -> str:
         """Turn ids back into text.
@@ -146,8 +154,9 @@ class SubwordTokenizer:
             ids: as for ``decode``.
 
         Returns:
-            texts: a string for each id; their sum is the text where no character is
-                spread over several tokens.
+            texts: a string for each id. With bytes as GPT-2 has them, their sum is the
+                text where no character is spread over several tokens; MiniLM's pieces
+                have no spaces, and ## before what goes on with a word.
 
         Raises:
             ValueError: as for ``decode``.
@@ -182,13 +191,14 @@ class SubwordTokenizer:
             ids: a list of whole numbers.
 
         Raises:
-            ValueError: an unknown template or role, no message, or a tokenizer without
-                the template's special tokens.
+            ValueError: an unknown template or role, no message, a tokenizer without the
+                template's special tokens, or a text that ``encode`` refuses.
         """
-        if template not in CHAT_TEMPLATES:
+        if not isinstance(template, str) or template not in CHAT_TEMPLATES:
             raise ValueError(
                 f"template must be one of {list(CHAT_TEMPLATES)}, got {template!r}"
             )
+        validation.require_type("messages", messages, list, tuple)
         opening, closing, system = CHAT_TEMPLATES[template]
         messages = [self._message(i, message) for i, message in enumerate(messages)]
         if not messages:
@@ -204,6 +214,9 @@ class SubwordTokenizer:
         return [*ids, self.token_id(opening), *self._plain("assistant\n")]
 
     def _plain(self, text: str) -> list[int]:
+        return list(self._encoding(text).ids)
+
+    def _encoding(self, text: str) -> tokenizers.Encoding:
         if not isinstance(text, str):
             raise ValueError(f"text must be a string, got {type(text).__name__}")
         half = re.search("[\ud800-\udfff]", text)
@@ -212,7 +225,13 @@ class SubwordTokenizer:
                 f"text must be Unicode, got {half[0]!r} at position {half.start()}"
             )
         encoding = self._tokenizer.encode(text, add_special_tokens=False)
-        return list(encoding.ids)
+        for i in encoding.ids:
+            if i in self._forbidden:
+                raise ValueError(
+                    "text must not turn into a special token, got "
+                    f"{self._forbidden[i]!r} from {text!r:.60}"
+                )
+        return encoding
 
     def _checked(self, ids: Iterable[int]) -> list[int]:
         ids = ids.tolist() if hasattr(ids, "tolist") else ids
@@ -238,3 +257,13 @@ class SubwordTokenizer:
                 f"got {message!r} at position {position}"
             )
         return message
+
+
+def _strings(name: str, given: Iterable[str]) -> list[str]:
+    if isinstance(given, str) or not hasattr(given, "__iter__"):
+        raise ValueError(f"{name} must be several strings, got {given!r:.60}")
+    found = list(given)
+    for one in found:
+        if not isinstance(one, str):
+            raise ValueError(f"{name} must be strings, got {one!r}")
+    return found

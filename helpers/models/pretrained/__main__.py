@@ -7,7 +7,7 @@ import argparse
 import sys
 
 from helpers.models.pretrained.catalogue import CARDS
-from helpers.models.pretrained.files import ModelUnavailable, folder_of
+from helpers.models.pretrained.files import folder_of
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -22,7 +22,7 @@ def main(arguments: list[str] | None = None) -> int:
     card = CARDS[chosen.name]
     try:
         folder = folder_of(chosen.name)
-    except (ModelUnavailable, ValueError) as error:
+    except (OSError, ValueError) as error:
         print(error, file=sys.stderr)
         return 1
     print(card, file=sys.stderr)

