@@ -367,6 +367,7 @@ def require_positions(
 
 def require_turns(heads: Tensor, cosines: Tensor, sines: Tensor, **_: object) -> None:
     """Heads (..., T, D) with an even D, and the cosine and sine of each pair."""
+    require_float(heads=heads)
     require_rank("heads", heads, "T, D")
     T, D = heads.shape[-2:]
     require_even("the last axis (D) of heads", D)

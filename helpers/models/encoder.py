@@ -9,9 +9,11 @@ import torch
 from torch import Tensor, nn
 
 from helpers import validation
-from helpers.models.language_model import require_ids
+from helpers.models.language_model import draw_layers, require_model_input
 from helpers.models.transformer_block import Bias, Block, TransformerConfig, make_norm
 from helpers.validation import on_request, with_weights
+
+FOR_LANGUAGE_MODELS = ("pair_embedding", "embedding_skip", "zero_init", "tie_weights")
 
 
 class TransformerEncoder(nn.Module):
@@ -20,11 +22,17 @@ class TransformerEncoder(nn.Module):
     Its embeddings are the sum of a token's, a position's and one for the first of two
     segments, the only one that is used; a norm follows.
 
+    Initial weights: embeddings are normal with standard deviation 0.1, matrices are
+    uniform as ``nn.Linear`` draws them, biases 0.
+
     Args:
-        config: a TransformerConfig with ``causal=False`` and learned positions.
+        config: a TransformerConfig with ``causal=False`` and learned positions, and
+            without what only a TransformerLM has: ``pair_embedding``,
+            ``embedding_skip``, ``zero_init`` and ``tie_weights``.
 
     Raises:
-        ValueError: a config of another type, or with other positions.
+        ValueError: a config of another type, with other positions, or with one of
+            these.
 
     Source: Devlin et al. 2019, section 3.
     """
@@ -39,6 +47,9 @@ class TransformerEncoder(nn.Module):
                 "config must have causal=False and positions 'learned', got "
                 f"{config.causal} and {config.positions!r}"
             )
+        for name in FOR_LANGUAGE_MODELS:
+            if getattr(config, name):
+                raise ValueError(f"config must have {name}=False here, got True")
         super().__init__()
         self.config = config
         self.vocab_size, self.context_length = config.vocab_size, config.context_length
@@ -48,6 +59,7 @@ class TransformerEncoder(nn.Module):
         self.embedding_norm = make_norm(config)
         self.dropout = nn.Dropout(config.dropout)
         self.blocks = nn.ModuleList(Block(config) for _ in range(config.num_layers))
+        draw_layers(self)
 
     def forward(
         self,
@@ -74,17 +86,9 @@ class TransformerEncoder(nn.Module):
                 a mask of another dtype, shape or device, or a text of nothing but
                 padding.
         """
-        require_ids("ids", ids, self.vocab_size)
-        both = {"ids": ids, "the model's weights": self.token_embedding.weight}
-        validation.require_shared("device", **both)
-        T = ids.shape[1]
-        if self.context_length < T:
-            raise ValueError(
-                f"ids has T = {T} tokens, {T - self.context_length} more than "
-                f"context_length {self.context_length}"
-            )
+        require_model_input(self, ids)
         bias = None if mask is None else self._hide(ids, mask)
-        positions = torch.arange(T, device=ids.device)
+        positions = torch.arange(ids.shape[1], device=ids.device)
         x = self.token_embedding(ids) + self.segment_embedding.weight
         x = self.embedding_norm(x + self.position_embedding(positions))  # (B, T, C)
         x = self.dropout(x)

@@ -4,13 +4,14 @@ Shapes use the book's letters: B batch, T positions; a text is a row of characte
 """
 
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from helpers import validation
+from helpers.models.encoder import TransformerEncoder
 from helpers.models.fast_decoding import Decoder
 from helpers.models.language_model import require_ids
 from helpers.models.switches import eval_mode
@@ -81,7 +82,7 @@ def generate(
     top_p: float | None = None,
     generator: torch.Generator | None = None,
     use_cache: bool = True,
-    stop_ids: Collection[int] = (),
+    stop_ids: Iterable[int] = (),
 ) -> Tensor:
     """Write on from a prompt, one character (or token) at a time.
 
@@ -114,8 +115,8 @@ def generate(
             device; fewer where all have stopped.
 
     Raises:
-        ValueError: ids or an option of another type or out of its range, a generator of
-            another device.
+        ValueError: a model without a vocabulary, or an encoder; ids or an option of
+            another type or out of its range, a generator of another device.
 
     Source: Holtzman et al. 2020, section 3. Built by hand in chapter 7.
     """
@@ -125,17 +126,17 @@ def generate(
             "model must have a vocab_size and a context_length, got "
             f"{type(model).__name__}"
         )
+    if isinstance(model, TransformerEncoder):
+        raise ValueError(
+            "model must predict what comes next, got a TransformerEncoder, whose "
+            "features are no logits"
+        )
     require_ids("prompt_ids", prompt_ids, own.vocab_size)
     validation.require_counts(max_new_tokens=max_new_tokens)
     _require_options(temperature, top_k, top_p)
     _require_generator(generator)
     validation.require_booleans(use_cache=use_cache)
-    for one in stop_ids:
-        if not validation.is_whole(one) or not 0 <= one < own.vocab_size:
-            raise ValueError(
-                f"stop_ids must lie in 0 to vocab_size - 1 = {own.vocab_size - 1}, got "
-                f"{one!r}"
-            )
+    stops = _stops(stop_ids, own.vocab_size)
     B, T = prompt_ids.shape
     running = set(range(B))
     ids = prompt_ids.new_empty(B, T + max_new_tokens, device="cpu")
@@ -154,8 +155,8 @@ def generate(
                 )
                 drawn = _draw(probabilities, generator)
             ids[:, end] = drawn
-            if stop_ids:
-                running -= {i for i in running if ids[i, end].item() in stop_ids}
+            if stops:
+                running -= {i for i in running if ids[i, end].item() in stops}
                 if not running:
                     ids = ids[:, : end + 1]
                     break
@@ -244,6 +245,20 @@ def _draw(probabilities: Tensor, generator: torch.Generator | None) -> Tensor:
     sums = probabilities.cumsum(dim=-1)
     draws = torch.rand(len(sums), 1, dtype=sums.dtype, generator=generator)
     return torch.searchsorted(sums, draws * sums[:, -1:], right=True)[:, 0]
+
+
+def _stops(stop_ids: Iterable[int], vocab_size: int) -> set[int]:
+    try:
+        several = list(stop_ids)
+    except TypeError:
+        raise ValueError(f"stop_ids must be several ids, got {stop_ids!r}") from None
+    for one in several:
+        if not validation.is_whole(one) or not 0 <= one < vocab_size:
+            raise ValueError(
+                f"stop_ids must lie in 0 to vocab_size - 1 = {vocab_size - 1}, got "
+                f"{one!r}"
+            )
+    return set(several)
 
 
 def _require_options(

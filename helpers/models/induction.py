@@ -152,7 +152,7 @@ def copying_matrix(model: TransformerLM, layer: int, head: int) -> Tensor:
     LayerNorm takes the mean away), but not the division, whose positive number no score
     below depends on. Positions, embeddings of pairs, biases, and what other layers have
     written or will make of it are left out. A row's mean is taken away, because softmax
-    doesn't see it.
+    doesn't see it. Of a ``LoRALinear`` the frozen weight alone counts: merge first.
 
     Args:
         model: a ``TransformerLM`` with a residual path.

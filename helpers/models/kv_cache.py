@@ -35,14 +35,15 @@ class KVCache:
         last_ids: (B, 1), the last character of each text; None where it is empty.
 
     Raises:
-        ValueError: a model that isn't a TransformerLM.
+        ValueError: a model whose ``config`` isn't a TransformerConfig, or isn't causal:
+            in an encoder, what comes later changes the keys before it.
 
     Source: Shazeer 2019, section 2.3 (incremental multi-head attention).
     """
 
     def __init__(self, model: nn.Module) -> None:
         config = getattr(model, "config", None)
-        if not isinstance(config, TransformerConfig):
+        if not isinstance(config, TransformerConfig) or not config.causal:
             raise ValueError(
                 f"model must be a TransformerLM, got {type(model).__name__}"
             )

@@ -6,7 +6,7 @@ width, H heads. A text is a row of character ids, int64.
 
 import functools
 import itertools
-from typing import cast
+from typing import Any, cast
 
 import torch
 import torch.nn.functional as F
@@ -62,13 +62,20 @@ def require_ids(name: str, ids: Tensor, vocab_size: int) -> None:
         )
 
 
-def _require_model_input(
-    model: "CharLanguageModel | TransformerLM",
-    ids: Tensor,
-    past: int = 0,
-    where: str = "",
+def require_model_input(
+    model: Any, ids: Tensor, past: int = 0, where: str = ""
 ) -> None:
-    """Ids on the model's device, no more than fit behind the ``past`` ones."""
+    """Ids on the model's device, no more than fit behind the ``past`` ones.
+
+    Args:
+        model: with a ``vocab_size``, a ``context_length`` and a ``token_embedding``.
+        ids: what came.
+        past: how many stand before them.
+        where: what the message says of those, such as "in the cache".
+
+    Raises:
+        ValueError: ids that ``require_ids`` refuses, of another device, or too many.
+    """
     require_ids("ids", ids, model.vocab_size)
     both = {"ids": ids, "the model's weights": model.token_embedding.weight}
     validation.require_shared("device", **both)
@@ -141,7 +148,7 @@ class CharLanguageModel(nn.Module):
         Raises:
             ValueError: ids of another dtype, shape or device, out of range, too many.
         """
-        _require_model_input(self, ids)
+        require_model_input(self, ids)
         positions = torch.arange(ids.shape[1], device=ids.device)
         x = self.token_embedding(ids) + self.position_embedding(positions)
         result = self.attention(x, return_weights=return_weights)
@@ -150,7 +157,9 @@ class CharLanguageModel(nn.Module):
 
 
 class TransformerLM(nn.Module):
-    """A character-level language model of pre-norm transformer blocks.
+    """A character-level language model of transformer blocks.
+
+    A norm follows the last block, unless each layer's norm stands behind it.
 
     Initial weights: embeddings are normal with standard deviation 0.1, the last layer's
     weight (tied or not) with 0.02; other matrices are uniform as ``nn.Linear`` draws
@@ -235,7 +244,7 @@ class TransformerLM(nn.Module):
         validation.require_start(start, has_cache=cache is not None)
         start = start if cache is None else cache.length
         where = "before start" if cache is None else "in the cache"
-        _require_model_input(self, ids, start, where)
+        require_model_input(self, ids, start, where)
         if cache is not None:
             cache.require_fit(self, ids)
         before = None if cache is None else cache.last_ids
@@ -322,11 +331,7 @@ def draw_weights(model: CharLanguageModel | TransformerLM) -> None:
         model: a CharLanguageModel or a TransformerLM, or one with parts of their names,
             such as chapter 7's own.
     """
-    for module in model.modules():
-        if isinstance(module, nn.Embedding):
-            nn.init.normal_(module.weight, std=0.1)
-        elif isinstance(module, nn.Linear) and module.bias is not None:
-            nn.init.zeros_(module.bias)
+    draw_layers(model)
     # What logits are made with stays small, so that they start near 0.
     last = model.token_embedding if model.head is None else model.head
     nn.init.normal_(last.weight, std=0.02)
@@ -334,3 +339,16 @@ def draw_weights(model: CharLanguageModel | TransformerLM) -> None:
         blocks = (block for block in model.blocks if isinstance(block, Block))
         for layer in itertools.chain(*(block.last_layers() for block in blocks)):
             nn.init.zeros_(layer.weight)
+
+
+def draw_layers(model: nn.Module) -> None:
+    """Draw embeddings with standard deviation 0.1, and set biases to 0, in place.
+
+    Args:
+        model: its matrices stay as ``nn.Linear`` has drawn them.
+    """
+    for module in model.modules():
+        if isinstance(module, nn.Embedding):
+            nn.init.normal_(module.weight, std=0.1)
+        elif isinstance(module, nn.Linear) and module.bias is not None:
+            nn.init.zeros_(module.bias)

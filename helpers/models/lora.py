@@ -3,19 +3,23 @@
 Shapes: a layer maps (..., d_in) to (..., d_out); r is the rank.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
 
 import torch
 from torch import Tensor, nn
 
 from helpers import validation
 
+Layer = TypeVar("Layer", bound=nn.Module)
+
 
 class LoRALinear(nn.Linear):
     """A linear layer that stays as it is, plus a product of two thin ones.
 
     x Wᵀ + (alpha / r) x Aᵀ Bᵀ + bias, where only A and B are trained. B begins with
-    zeros, so that nothing changes at first.
+    zeros, so that nothing changes at first. What reads ``weight`` without calling the
+    layer knows nothing of the product: merge first.
 
     Args:
         layer: an ``nn.Linear``; its weight and bias are shared, and frozen.
@@ -28,7 +32,8 @@ class LoRALinear(nn.Linear):
         B: (d_out, r)
 
     Raises:
-        ValueError: a layer of another type, a rank or an alpha out of range.
+        ValueError: a layer of another type, or a LoRALinear already; a rank or an alpha
+            out of range.
 
     Source: Hu et al. 2022, section 4.1. Built by hand in chapter 17.
     """
@@ -36,14 +41,9 @@ class LoRALinear(nn.Linear):
     def __init__(
         self, layer: nn.Linear, rank: int, *, alpha: float | None = None
     ) -> None:
-        if not isinstance(layer, nn.Linear):
-            raise ValueError(f"layer must be a Linear, got {type(layer).__name__}")
-        validation.require_integers(rank=rank)
+        _require_pair(layer, rank, alpha)
         d_out, d_in = layer.weight.shape
-        if rank > min(d_in, d_out):
-            raise ValueError(f"rank must be at most {min(d_in, d_out)}, got {rank}")
         alpha = rank if alpha is None else alpha
-        validation.require_number("alpha", alpha)
         with torch.device("meta"):  # its own weights are the layer's
             super().__init__(d_in, d_out, bias=layer.bias is not None)
         layer.requires_grad_(False)
@@ -51,6 +51,7 @@ class LoRALinear(nn.Linear):
         self.A = nn.Parameter(self.weight.new_empty(rank, d_in))
         self.B = nn.Parameter(self.weight.new_zeros(d_out, rank))
         nn.init.kaiming_uniform_(self.A, a=5**0.5)
+        self.train(layer.training)
 
     def forward(self, x: Tensor) -> Tensor:
         """From (..., d_in) to (..., d_out)."""
@@ -67,7 +68,7 @@ class LoRALinear(nn.Linear):
         layer.weight = nn.Parameter(weight.detach())
         if self.bias is not None:
             layer.bias = nn.Parameter(self.bias.detach().clone())
-        return layer
+        return layer.train(self.training)
 
 
 def add_lora(
@@ -86,30 +87,37 @@ def add_lora(
         alpha: of each; the rank where left out.
 
     Returns:
-        parameters: all that will be trained, for an optimiser.
+        parameters: all that will be trained, for an optimiser; those that an earlier
+            call has added come first.
 
     Raises:
-        ValueError: a name that no linear layer has; what LoRALinear refuses.
+        ValueError: something else than a model and several names; a name that no linear
+            layer has, or one with a LoRALinear; what LoRALinear refuses. The model is
+            then as it was.
 
     Source: Hu et al. 2022, section 4.2 (queries and values).
     """
+    validation.require_type("model", model, nn.Module)
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        raise ValueError(f"names must be several names, got {names!r}")
     wanted = list(names)
-    found = [
-        (parent, name, layer)
-        for parent in list(model.modules())
-        for name, layer in parent.named_children()
-        if name in wanted and isinstance(layer, nn.Linear)
-    ]
+    if not wanted:
+        raise ValueError("names must be at least one, got none")
+    found = [one for one in _layers(model, nn.Linear) if one[1] in wanted]
     for name in wanted:
         if name not in {one for _, one, _ in found}:
             raise ValueError(f"names must be those of linear layers, got {name!r}")
+    for _, _, layer in found:
+        _require_pair(layer, rank, alpha)
+    earlier = [one for one in model.modules() if isinstance(one, LoRALinear)]
     model.requires_grad_(False)
-    parameters: list[nn.Parameter] = []
+    new = {layer: LoRALinear(layer, rank, alpha=alpha) for _, _, layer in found}
     for parent, name, layer in found:
-        both = LoRALinear(layer, rank, alpha=alpha)
-        setattr(parent, name, both)
-        parameters += [both.A, both.B]
-    return parameters
+        setattr(parent, name, new[layer])
+    pairs = [one for both in (*earlier, *new.values()) for one in (both.A, both.B)]
+    for one in pairs:
+        one.requires_grad_(True)
+    return pairs
 
 
 def merge_lora(model: nn.Module) -> None:
@@ -117,9 +125,39 @@ def merge_lora(model: nn.Module) -> None:
 
     Args:
         model: changed in place; its results stay the same, up to rounding.
+
+    Raises:
+        ValueError: something else than a model.
     """
-    for parent in list(model.modules()):
-        for name, layer in list(parent.named_children()):
-            if isinstance(layer, LoRALinear):
-                setattr(parent, name, layer.merged())
+    validation.require_type("model", model, nn.Module)
+    found = list(_layers(model, LoRALinear))
+    new = {layer: layer.merged() for _, _, layer in found}
+    for parent, name, layer in found:
+        setattr(parent, name, new[layer])
     model.requires_grad_(True)
+
+
+def _layers(
+    model: nn.Module, kind: type[Layer]
+) -> Iterator[tuple[nn.Module, str, Layer]]:
+    """Each layer of a kind, with its parent and its name there.
+
+    A layer that stands at several places comes once for each.
+    """
+    for path, layer in model.named_modules(remove_duplicate=False):
+        parent, _, name = path.rpartition(".")
+        if name and isinstance(layer, kind):
+            yield model.get_submodule(parent), name, layer
+
+
+def _require_pair(layer: nn.Linear, rank: int, alpha: float | None) -> None:
+    """A plain linear layer, and a pair that fits it."""
+    if not isinstance(layer, nn.Linear):
+        raise ValueError(f"layer must be a Linear, got {type(layer).__name__}")
+    if isinstance(layer, LoRALinear):
+        raise ValueError("layer must be a plain Linear, got a LoRALinear: merge first")
+    validation.require_integers(rank=rank)
+    if rank > min(layer.weight.shape):
+        raise ValueError(f"rank must be at most {min(layer.weight.shape)}, got {rank}")
+    if alpha is not None:
+        validation.require_number("alpha", alpha)

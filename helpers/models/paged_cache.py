@@ -27,7 +27,7 @@ class PageStore:
         free: how many pages no text uses.
 
     Raises:
-        ValueError: a model that isn't a TransformerLM or has a window; sizes that
+        ValueError: a model that KVCache refuses, or with a window; sizes that
             aren't whole numbers of at least 1.
 
     Source: Kwon et al. 2023, section 4. The page "A cache in pages" uses it.

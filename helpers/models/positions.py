@@ -111,7 +111,8 @@ def rotate(
         turned: (..., T, D), of the dtype of ``heads``.
 
     Raises:
-        ValueError: something else than tensors, an odd D, or angles of other shapes.
+        ValueError: something else than tensors, heads that aren't floating point, an
+            odd D, or angles of other shapes.
 
     Source: Su et al. 2021, section 3.4.2. Built by hand in chapter 12.
     """

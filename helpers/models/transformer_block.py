@@ -62,7 +62,7 @@ _window_mask = unchecked(sliding_window_mask)
 
 @dataclasses.dataclass(frozen=True)
 class TransformerConfig:
-    """What a TransformerLM is made of; it can't be changed afterwards.
+    """What a TransformerLM or a TransformerEncoder is made of; it can't be changed.
 
     Args:
         vocab_size: number of different characters.
@@ -79,9 +79,9 @@ class TransformerConfig:
             features turns than its first, nearly.
         pair_embedding: add an embedding of each character and the one before it, from
             a table of vocab_size² rows, to that of the character alone.
-        norm: "layer" (LayerNorm), "rms" (RMSNorm) or "none", before each layer.
+        norm: each layer's, "layer" (LayerNorm), "rms" (RMSNorm) or "none".
         norm_first: put a layer's norm before it (pre-norm); False puts it behind the
-            sum of input and output (post-norm), and none behind the last block.
+            sum of input and output (post-norm), and no other behind the last block.
         norm_eps: what these norms add to the mean of the squares, before the root.
         residual: add each layer's output to its input, or replace the input.
         mlp: follow attention by an MLP.

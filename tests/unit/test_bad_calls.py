@@ -68,6 +68,10 @@ BAD = {
     "no window": (lambda: mask(window=0), "window must be an integer .* got 0"),
     "sinks alone": (lambda: mask(sinks=2), "got sinks 2 and no window"),
     "no tensor": (lambda: rotate([1]), "heads must be a torch.Tensor, got list"),
+    "whole heads": (
+        lambda: rotate(torch.ones(3, 4, dtype=torch.int64)),
+        r"heads must be floating point, got torch\.int64",
+    ),
     "odd D": (lambda: rotate(torch.randn(3, 5)), r"heads .*even.* got 5"),
     "one angle": (
         lambda: rotate(cosines=torch.ones(1, 1)),

@@ -7,7 +7,9 @@ from torch import nn
 from helpers.models.encoder import TransformerEncoder
 from helpers.models.fast_decoding import Decoder
 from helpers.models.language_model import TransformerLM
+from helpers.models.switches import attending_with
 from helpers.models.transformer_block import Block, TransformerConfig
+from helpers.tiles.flash import flash_attention
 
 SIZES = {
     "vocab_size": 30,
@@ -20,7 +22,7 @@ SIZES = {
 
 def bert(**options):
     return TransformerConfig(
-        **SIZES, **{"causal": False, "norm_first": False, "qkv_bias": True} | options
+        **SIZES | {"causal": False, "norm_first": False, "qkv_bias": True} | options
     )
 
 
@@ -87,6 +89,55 @@ def test_padding_changes_nothing(encoder):
 def test_bad_input_is_named(encoder, ids, mask, message):
     with pytest.raises(ValueError, match=message):
         encoder(torch.zeros(ids, dtype=torch.int64), mask=mask)
+
+
+def test_ids_and_a_mask_on_another_device_are_named(encoder):
+    ids, mask = torch.zeros(2, 3, dtype=torch.int64), torch.ones(2, 3).bool()
+    with pytest.raises(ValueError, match=r"ids and the model's weights .*meta and cpu"):
+        encoder(ids.to("meta"))
+    with pytest.raises(ValueError, match=r"ids and mask .*cpu and meta"):
+        encoder(ids, mask=mask.to("meta"))
+
+
+def test_dropout_acts_on_the_embeddings_while_training():
+    encoder, seen = TransformerEncoder(bert(dropout=0.5)), []
+    encoder.blocks[0].register_forward_pre_hook(lambda _, args: seen.append(args[0]))
+    ids = torch.randint(30, (4, 12))
+    encoder(ids)
+    encoder.eval()(ids)
+    dropped, whole = seen
+    assert 0.4 < (dropped == 0).float().mean() < 0.6
+    assert whole.all()
+    torch.testing.assert_close(dropped, 2 * whole * (dropped != 0))
+
+
+def test_another_core_attends_in_both_directions_too(encoder):
+    ids = torch.randint(30, (2, 7))
+    expected = encoder(ids)
+    with attending_with(encoder, flash_attention):
+        torch.testing.assert_close(encoder(ids), expected)
+
+
+def test_initial_weights_are_as_documented():
+    torch.manual_seed(0)
+    encoder = TransformerEncoder(bert(vocab_size=500))
+    assert encoder.token_embedding.weight.std().item() == pytest.approx(0.1, rel=0.05)
+    assert encoder.position_embedding.weight.std().item() == pytest.approx(0.1, rel=0.2)
+    linear = [one for one in encoder.modules() if isinstance(one, nn.Linear)]
+    assert not any(one.bias.any() for one in linear)
+    for one in linear:
+        width = one.in_features**-0.5
+        assert 0.9 * width < one.weight.abs().max() <= width
+
+
+@pytest.mark.parametrize(
+    "option", ["pair_embedding", "embedding_skip", "zero_init", "tie_weights"]
+)
+def test_options_for_language_models_are_refused(option):
+    with pytest.raises(
+        ValueError, match=f"config must have {option}=False here, got True"
+    ):
+        TransformerEncoder(bert(**{option: True}))
 
 
 def test_configs_that_are_for_something_else():

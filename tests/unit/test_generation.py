@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 from helpers.models import generation
+from helpers.models.encoder import TransformerEncoder
 from helpers.models.generation import generate, generate_text, next_probabilities
 from helpers.models.language_model import CharLanguageModel, TransformerLM
 from helpers.models.transformer_block import TransformerConfig
@@ -162,6 +163,7 @@ BAD_OPTIONS = {
     "generator": (0, "cpu"),
     "use_cache": (1, None),
     "max_new_tokens": (-1, 1.0, True, None),
+    "stop_ids": (5, None, np.array(0)),
 }
 
 
@@ -178,6 +180,32 @@ def test_bad_options_are_named(option):
         if option in ("temperature", "top_k", "top_p"):
             with pytest.raises(ValueError, match=message):
                 next_probabilities(LOGITS, **{option: value})
+
+
+@pytest.mark.parametrize(
+    ("stop_ids", "got"),
+    [
+        ((0, VOCAB), "7"),
+        ([-1], "-1"),
+        ((True,), "True"),
+        ((1.0,), r"1\.0"),
+        ("01", "'0'"),
+        ([[0]], r"\[0\]"),
+        (torch.tensor([0]), r"tensor\(0\)"),
+    ],
+    ids=str,
+)
+def test_bad_stop_ids_are_named(stop_ids, got):
+    with pytest.raises(
+        ValueError, match=f"^stop_ids must lie in 0 to .* = 6, got {got}"
+    ):
+        generate(make(), prompts(), 3, stop_ids=stop_ids)
+
+
+def test_an_encoder_writes_nothing():
+    config = TransformerConfig(VOCAB, CONTEXT, VOCAB - 1, 3, 2, causal=False)
+    with pytest.raises(ValueError, match=r"model must predict .*, got a TransformerE"):
+        generate(TransformerEncoder(config), prompts(), 3)
 
 
 def test_a_generator_of_another_device_is_named(monkeypatch):
@@ -300,6 +328,38 @@ def test_temperature_0_leaves_the_random_stream_untouched():
     generate(make(), prompts(), 3, temperature=0, generator=generator)
     assert generator.get_state().equal(seeded().get_state())
     assert before.shape == torch.get_rng_state().shape
+
+
+class Recited(nn.Module):
+    """A model that says what stands in a table (B, CONTEXT), whatever it reads."""
+
+    vocab_size, context_length = VOCAB, CONTEXT
+
+    def __init__(self, table):
+        super().__init__()
+        self.table = nn.Parameter(torch.tensor(table).float())
+
+    def forward(self, ids):
+        following = self.table[:, 1 : ids.shape[1] + 1].long()
+        return nn.functional.one_hot(following, VOCAB).float()
+
+
+@pytest.mark.parametrize(
+    "several", [tuple, iter, np.array, set, lambda ids: (one for one in ids)]
+)
+def test_a_batch_ends_when_each_text_has_had_a_stop_behind_its_prompt(several):
+    model = Recited(
+        [
+            [5, 0, 4, 4, 4, 3, 4, 4, 4],  # a stop in the prompt doesn't count
+            [1, 1, 3, 1, 1, 1, 1, 1, 1],  # the first to have one goes on
+            [2, 2, 2, 2, 0, 2, 2, 0, 2],
+        ]
+    )
+    prompt = model.table[:, :2].long().detach()
+    written = generate(model, prompt, 7, temperature=0, stop_ids=several([3, 0]))
+    assert written.equal(model.table[:, :6].long())
+    whole = generate(model, prompt, 7, temperature=0, stop_ids=several([6]))
+    assert whole.equal(model.table.long())
 
 
 def test_no_new_characters_give_a_copy_of_the_prompt():

@@ -15,6 +15,7 @@ import torch
 import torch.nn.functional as F
 
 from helpers.attention import MultiHeadAttention, split_heads
+from helpers.models.encoder import TransformerEncoder
 from helpers.models.kv_cache import KVCache
 from helpers.models.language_model import CharLanguageModel, TransformerLM
 from helpers.models.positions import rotary_angles, rotate
@@ -499,12 +500,14 @@ def test_a_cache_that_does_not_fit_is_named():
     model, ids = make(), some_ids(B, CONTEXT)
     cache = model.new_cache()
     model(ids[:, :7], cache=cache)
+    encoder = TransformerEncoder(TransformerConfig(**SIZES, causal=False))
     for call, message in (
         (lambda: model(ids[:, :3], cache=cache), r"T = 3 tokens behind the 7.*1 more"),
         (lambda: model(ids[:1, :2], cache=cache), r"texts \(B\).*\(1, 2\).*\(2, 3, 7"),
         (lambda: make()(ids[:, :1], cache=cache), r"cache .*another model"),
         (lambda: model(ids, cache=[]), r"cache must be a KVCache, got list"),
         (lambda: KVCache(make("char")), r"model must be a TransformerLM.*CharLang"),
+        (lambda: KVCache(encoder), r"model must be a TransformerLM.*TransformerEnc"),
         (lambda: model.double()(ids[:, :1], cache=cache), r"cache.*keys.*float64"),
     ):
         with pytest.raises(ValueError, match=message):
