@@ -160,10 +160,11 @@ def _in_words(error: ChildFailedError) -> str:
     if failure.exitcode < 0:
         return f"process {rank} was ended by {name}; the others were ended, too"
     message = failure.message
+    lost = " because another had ended" if _has_lost_another(message) else ""
     if isinstance(message, dict):
         trace = message.get("extraInfo", {}).get("py_callstack", "")
         message = f"{message.get('message', '')}\n{trace}"
-    return f"process {rank} failed, and the others were ended: {message}"
+    return f"process {rank} failed{lost}, and the others were ended: {message}"
 
 
 def _has_lost_another(message: object) -> bool:

@@ -181,8 +181,10 @@ def test_notebooks_run_from_their_setup_cells_on(bare, tmp_path):
     assert ran.returncode == 0, ran.stderr
 
     plugin = tmp_path / "plugin"
-    plugin.mkdir()
+    (plugin / "tests").mkdir(parents=True)
     shutil.copy(ROOT / "tests" / "nbval_numeric.py", plugin)
+    for name in ("__init__.py", "warm_kernels.py"):  # which it imports
+        shutil.copy(ROOT / "tests" / name, plugin / "tests")
     (plugin / "pytest.ini").touch()
     shutil.copy(ROOT / "chapters" / f"{WHOLE}.ipynb", folder)
     options = ["-p", "nbval_numeric", "--nbval", "--nbval-current-env"]

@@ -51,10 +51,10 @@ def give_a_layer():
 
 
 def die():
-    """The second process is killed, while the first waits for it."""
+    """The second process is killed, while the first is busy with something else."""
     if dist.get_rank() == 1:
         os.kill(os.getpid(), signal.SIGKILL)
-    dist.barrier()
+    time.sleep(60)
 
 
 def wait(folder):

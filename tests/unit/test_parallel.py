@@ -68,6 +68,16 @@ def test_a_process_that_only_lost_another_is_not_named_for_it(tmp_path):
     assert words.startswith("process 1 failed, and the others were ended: KeyError")
 
 
+def test_a_lost_process_of_which_nothing_else_is_known_is_told(tmp_path):
+    file = tmp_path / "0.json"
+    told = {"message": "RuntimeError: [gloo/pair.cc] Connection reset by peer"}
+    told["extraInfo"] = {"timestamp": "7", "py_callstack": "in"}
+    file.write_text(json.dumps({"message": told}))
+    failure = ProcessFailure(0, pid=1, exitcode=1, error_file=str(file))
+    words = processes._in_words(ChildFailedError("name", {0: failure}))
+    assert words.startswith("process 0 failed because another had ended, and the")
+
+
 def test_a_process_that_is_killed_is_named():
     with pytest.raises(ProcessError, match="process 1 was ended by SIGKILL"):
         run(in_processes.die, 2)
