@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from helpers import validation
 
-Layer = TypeVar("Layer", bound=nn.Module)
+_Layer = TypeVar("_Layer", bound=nn.Module)
 
 
 class LoRALinear(nn.Linear):
@@ -138,8 +138,8 @@ def merge_lora(model: nn.Module) -> None:
 
 
 def _layers(
-    model: nn.Module, kind: type[Layer]
-) -> Iterator[tuple[nn.Module, str, Layer]]:
+    model: nn.Module, kind: type[_Layer]
+) -> Iterator[tuple[nn.Module, str, _Layer]]:
     """Each layer of a kind, with its parent and its name there.
 
     A layer that stands at several places comes once for each.
