@@ -95,11 +95,13 @@ def add_policies(app, error):
             path.write_text(with_policy(text), encoding="utf-8")
 
 
-def drop_source_maps(app, error):
-    """Delete what only a debugger of the theme would load: an eighth of the site."""
+def drop_unread(app, error):
+    """Delete what no page loads: maps for debuggers, the theme's other languages."""
     if error is None and app.builder.format == "html":
-        for path in (pathlib.Path(app.outdir) / "_static").rglob("*.map"):
+        static = pathlib.Path(app.outdir) / "_static"
+        for path in static.rglob("*.map"):
             path.unlink()
+        shutil.rmtree(static / "locales", ignore_errors=True)
 
 
 def setup(app):
@@ -107,5 +109,5 @@ def setup(app):
     drop_thebe(app)
     app.connect("builder-inited", stage_mathjax)
     app.connect("build-finished", add_policies, priority=900)
-    app.connect("build-finished", drop_source_maps)
+    app.connect("build-finished", drop_unread)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -10,6 +10,7 @@ import io
 import logging
 import multiprocessing
 import pickle
+import re
 import signal
 import sys
 import threading
@@ -160,7 +161,8 @@ def _in_words(error: ChildFailedError) -> str:
     if failure.exitcode < 0:
         return f"process {rank} was ended by {name}; the others were ended, too"
     message = failure.message
-    lost = " because another had ended" if _has_lost_another(message) else ""
+    closed = re.search(r"connection (reset|closed)", str(message), re.IGNORECASE)
+    lost = " because another had ended" if closed else ""
     if isinstance(message, dict):
         trace = message.get("extraInfo", {}).get("py_callstack", "")
         message = f"{message.get('message', '')}\n{trace}"

@@ -180,8 +180,9 @@ def test_pages_and_site_are_small(site):
         assert len(zlib.compress(page.read_bytes())) < 200_000, page
     files = [path for path in site.rglob("*") if path.is_file()]
     assert not [path for path in files if path.suffix == ".map"]
+    assert not (site / "_static" / "locales").exists()
     # The theme and MathJax, and with each page its notebook and its preview.
-    most = 7_000_000 + 500_000 * len(pages)
+    most = 6_000_000 + 500_000 * len(pages)
     assert sum(path.stat().st_size for path in files) < most
 
 

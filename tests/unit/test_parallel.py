@@ -68,14 +68,21 @@ def test_a_process_that_only_lost_another_is_not_named_for_it(tmp_path):
     assert words.startswith("process 1 failed, and the others were ended: KeyError")
 
 
-def test_a_lost_process_of_which_nothing_else_is_known_is_told(tmp_path):
+@pytest.mark.parametrize(
+    ("said", "begins"),
+    [
+        ("Connection reset by peer", "process 0 failed because another had ended, and"),
+        ("Timed out waiting 9000ms for recv operation", "process 0 failed, and the"),
+    ],
+)
+def test_one_process_of_which_alone_is_known_is_told(tmp_path, said, begins):
     file = tmp_path / "0.json"
-    told = {"message": "RuntimeError: [gloo/pair.cc] Connection reset by peer"}
+    told = {"message": f"RuntimeError: [gloo/pair.cc] {said}"}
     told["extraInfo"] = {"timestamp": "7", "py_callstack": "in"}
     file.write_text(json.dumps({"message": told}))
     failure = ProcessFailure(0, pid=1, exitcode=1, error_file=str(file))
     words = processes._in_words(ChildFailedError("name", {0: failure}))
-    assert words.startswith("process 0 failed because another had ended, and the")
+    assert words.startswith(begins)
 
 
 def test_a_process_that_is_killed_is_named():
