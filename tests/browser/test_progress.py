@@ -221,6 +221,8 @@ def test_what_was_kept_under_a_pages_former_name_counts_for_the_new_one(chapter)
     name = address.rpartition("/")[-1]
     page.goto(f"{chapter.origin}/{address}.html")
     open_answer(page, 0)
+    some = '(key) => localStorage.getItem(key)?.includes(\'"done":{"\')'
+    page.wait_for_function(some, arg=KEY)
     here = kept(page)["pages"][name]
     # As it was kept before the page moved, and beside it something of today's name.
     for pages in ({FORMER: here}, {FORMER: here, name: {"done": {"a": "b"}, "of": 9}}):
