@@ -10,7 +10,10 @@ from typing import Any
 from experiments import many
 from helpers.recorded.sweeps import has
 
-STUDIES = ("sinks", "copying", "pronouns", "head_claims", "two_meanings", "circuit")
+STUDIES = (
+    *("sinks", "copying", "pronouns", "head_claims", "two_meanings", "circuit"),
+    "head_readings",
+)
 
 
 def wanted(record: dict[str, Any]) -> list[many.Settings]:
