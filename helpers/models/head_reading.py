@@ -239,25 +239,3 @@ def _base64(numbers: Sequence[int], size: int) -> str:
     wrapped = (number % 256**size for number in numbers)
     packed = b"".join(number.to_bytes(size, "little") for number in wrapped)
     return base64.b64encode(packed).decode()
-
-
-def parse_heads(text: str) -> list[Head]:
-    """Heads as a reader types them.
-
-    Args:
-        text: such as "13.8, 5.2": layer and head, each counted from 0, with a space or
-            a comma between two of them; nothing for none.
-
-    Returns:
-        heads: pairs of a layer and a head.
-
-    Raises:
-        ValueError: anything else.
-    """
-    heads = []
-    for word in text.replace(",", " ").split():
-        layer, point, head = word.partition(".")
-        if not (point and layer.isdecimal() and head.isdecimal()):
-            raise ValueError(f"heads must be written as 13.8, 5.2, got {word!r}")
-        heads.append((int(layer), int(head)))
-    return heads
