@@ -4,9 +4,9 @@ import { h } from "./page.js";
 
 /** @typedef {[number, number]} Place a layer and a head */
 
-const EDGE = { left: 30, top: 30 }; // for the numbers of layers and heads
-const LEAST = 16; // a square's width where layers go across; else they go down the page
-const MOST = { across: 34, down: 24 };
+const EDGE = { left: 32, top: 18, foot: 6 }; // for the numbers of layers and heads
+const LEAST = 16; // a square's width; layers that don't fit go on in a band below
+const MOST = 34;
 const FADED = 0.12;
 
 /**
@@ -23,7 +23,7 @@ const FADED = 0.12;
 export function headMap({ pick, tell }) {
   /** @type {Shown | null} */
   let shown = null;
-  let plan = { across: true, size: LEAST };
+  let plan = { size: LEAST, columns: 1 }; // squares side by side in a band
   const canvas = h("canvas", { "aria-hidden": "true" });
   const label = h("div", { class: "tip", hidden: true });
   const element = h(
@@ -50,10 +50,13 @@ export function headMap({ pick, tell }) {
     if (!shown) return null;
     const box = canvas.getBoundingClientRect();
     const across = Math.floor((event.clientX - box.left - EDGE.left) / plan.size);
-    const down = Math.floor((event.clientY - box.top - EDGE.top) / plan.size);
-    const [layer, head] = plan.across ? [across, down] : [down, across];
+    const down = event.clientY - box.top;
+    const band = Math.floor(down / bandHeight());
+    const layer = band * plan.columns + across;
+    const head = Math.floor((down - band * bandHeight() - EDGE.top) / plan.size);
     const { layers, heads } = shown.reading;
-    return layer >= 0 && layer < layers && head >= 0 && head < heads ? [layer, head] : null;
+    const isThere = across >= 0 && across < plan.columns && layer >= 0 && layer < layers;
+    return isThere && head >= 0 && head < heads ? [layer, head] : null;
   };
   const point = (event) => {
     const found = event && event.pointerType === "mouse" ? at(event) : null;
@@ -66,17 +69,17 @@ export function headMap({ pick, tell }) {
     label.style.left = `${Math.max(0, Math.min(right, x))}px`;
     label.style.top = `${y + plan.size + 4}px`;
   };
+  const bandHeight = () => EDGE.top + (shown?.reading.heads ?? 0) * plan.size + EDGE.foot;
   const corner = ([layer, head]) => [
-    EDGE.left + (plan.across ? layer : head) * plan.size,
-    EDGE.top + (plan.across ? head : layer) * plan.size,
+    EDGE.left + (layer % plan.columns) * plan.size,
+    Math.floor(layer / plan.columns) * bandHeight() + EDGE.top + head * plan.size,
   ];
   const walk = (event) => {
-    const [right, down] = plan.across ? [1, 0] : [0, 1]; // of layers
     const by = {
-      ArrowRight: [right, 1 - right],
-      ArrowLeft: [-right, right - 1],
-      ArrowDown: [down, 1 - down],
-      ArrowUp: [-down, down - 1],
+      ArrowRight: [1, 0],
+      ArrowLeft: [-1, 0],
+      ArrowDown: [0, 1],
+      ArrowUp: [0, -1],
     }[event.key];
     if (!by || !shown) return;
     event.preventDefault();
@@ -89,9 +92,9 @@ export function headMap({ pick, tell }) {
   const draw = () => {
     if (!shown || element.clientWidth === 0) return;
     const { layers, heads } = shown.reading;
-    plan = planFor(element.clientWidth, layers, heads);
-    const [columns, rows] = plan.across ? [layers, heads] : [heads, layers];
-    const [width, height] = [EDGE.left + columns * plan.size, EDGE.top + rows * plan.size];
+    plan = planFor(element.clientWidth, layers);
+    const bands = Math.ceil(layers / plan.columns);
+    const [width, height] = [EDGE.left + plan.columns * plan.size, bands * bandHeight()];
     const scale = devicePixelRatio;
     [canvas.width, canvas.height] = [Math.ceil(width * scale), Math.ceil(height * scale)];
     canvas.style.width = `${canvas.width / scale}px`;
@@ -100,7 +103,7 @@ export function headMap({ pick, tell }) {
     context.scale(scale, scale);
     const style = getComputedStyle(element);
     const colours = { text: style.color, weights: style.getPropertyValue("--weights").trim() };
-    drawEdges(context, colours.text, plan, layers, heads);
+    drawEdges(context, colours.text, plan.size, shown.reading, corner);
     const sheet = shown.shade ? null : sheetOf(shown.reading, colours.weights);
     for (let layer = 0; layer < layers; layer += 1)
       for (let head = 0; head < heads; head += 1)
@@ -175,30 +178,31 @@ export function headMap({ pick, tell }) {
   };
 }
 
-/** Layers across the page where their squares are large enough, else down. */
-function planFor(width, layers, heads) {
-  const size = Math.floor((width - EDGE.left) / layers);
-  if (size >= LEAST) return { across: true, size: Math.min(size, MOST.across) };
-  return { across: false, size: Math.min(Math.floor((width - EDGE.left) / heads), MOST.down) };
+/** As few bands as leave the squares large enough. */
+function planFor(width, layers) {
+  for (let bands = 1; ; bands += 1) {
+    const columns = Math.ceil(layers / bands);
+    const size = Math.min(MOST, Math.floor((width - EDGE.left) / columns));
+    if (size >= LEAST || columns === 1) return { size: Math.max(size, 1), columns };
+  }
 }
 
-/** Names of the edges; each fifth layer is numbered, or all, where they are few. */
-function drawEdges(context, colour, { across, size }, layers, heads) {
+/** The layers' numbers above, each fifth where there are many, and the heads' beside them. */
+function drawEdges(context, colour, size, { layers, heads }, corner) {
   context.fillStyle = colour;
   context.font = "11px sans-serif";
-  context.textAlign = "center";
-  context.textBaseline = "alphabetic";
-  const above = (i, text) => context.fillText(text, EDGE.left + (i + 0.5) * size - 1, EDGE.top - 5);
-  const beside = (i, text) => {
-    context.textAlign = "right";
-    context.fillText(text, EDGE.left - 5, EDGE.top + (i + 0.5) * size + 3);
-  };
   const step = layers > 12 ? 5 : 1;
-  for (let i = 0; i < layers; i += step) (across ? above : beside)(i, String(i));
-  for (let i = 0; i < heads; i += 1) (across ? beside : above)(i, String(i));
-  context.textAlign = "left";
-  context.fillText(across ? "layer →" : "head →", EDGE.left, 10);
-  context.fillText(across ? "head" : "layer", 0, EDGE.top - 5);
+  for (let layer = 0; layer < layers; layer += 1) {
+    const [x, y] = corner([layer, 0]);
+    context.textAlign = "center";
+    if (layer % step === 0) context.fillText(String(layer), x + size / 2 - 1, y - 5);
+    if (x > EDGE.left) continue;
+    context.textAlign = "left";
+    context.fillText("layer", 0, y - 5);
+    context.textAlign = "right";
+    for (let head = 0; head < heads; head += 1)
+      context.fillText(String(head), x - 5, y + (head + 0.5) * size + 3);
+  }
 }
 
 /** All weights of all heads side by side, a point each, as strong as its weight. */

@@ -148,7 +148,7 @@ export function headPicture({ change }) {
   /** The tokens, each on as much colour as the chosen head gives it, or gets from it. */
   const paintRows = (query, key) => {
     const given = (i) => (query === null ? null : weight(chosen, query, i));
-    const got = (i) => (query === null && key !== null ? weight(chosen, i, key) : null);
+    const got = (i) => (key === null ? null : weight(chosen, i, key));
     const paintRow = (side, index, now, share) => {
       rows[side].mark(index);
       for (const i of reading.tokens.keys()) {
@@ -183,8 +183,8 @@ export function headPicture({ change }) {
         "div",
         { class: "panels" },
         h("div", { class: "found" }, ranking.elements),
-        h("div", {}, next.elements),
         matrix.element,
+        h("div", {}, next.elements),
       ),
     ),
     /**

@@ -60,7 +60,7 @@ export function headRanking({ change, pick }) {
     const { low, top } = scale();
     return slider({
       name: "least",
-      label: low ? "Only those with at most" : "Only those with at least",
+      label: low ? "Only with at most" : "Only with at least",
       min: 0,
       max: STEPS,
       value: least,

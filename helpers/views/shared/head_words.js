@@ -29,8 +29,11 @@ export const exactParts = (token) =>
  */
 export function tokenAt(tokens, i) {
   const several = tokens.indexOf(tokens[i]) !== tokens.lastIndexOf(tokens[i]);
-  return isolated(exact(tokens[i])) + (several ? ` at ${i}` : "");
+  return quotedToken(tokens[i]) + (several ? ` at ${i}` : "");
 }
+
+/** @param {string} token */
+export const quotedToken = (token) => `“${isolated(exact(token))}”`;
 
 /**
  * A head's name, such as 13.8.

@@ -1,9 +1,9 @@
 // The next token with all heads, and beside it with some of them switched off.
 
 import { button } from "./controls.js";
-import { exact, exactParts, headName } from "./head_words.js";
+import { exactParts, headName, quotedToken } from "./head_words.js";
 import { COLOURS, h, mixed, scroll, table } from "./page.js";
-import { fixed, isolated } from "./words.js";
+import { fixed } from "./words.js";
 
 /** @typedef {import("./head_readings.js").Next} Next */
 
@@ -73,7 +73,7 @@ function nextTable(before, off, after) {
     ...cells("before", before, i),
     ...(after ? cells("after", after, i) : []),
   ];
-  const found = table("The most probable next tokens", columns, before.map(row));
+  const found = table("Next token", columns, before.map(row));
   return scroll("The most probable next tokens", found);
 }
 
@@ -96,12 +96,11 @@ function cells(side, next, i) {
 
 function nextSentence(before, off, after) {
   const [token, share] = before[0];
-  if (!after)
-    return `With all heads, ${isolated(exact(token))} is the most probable, ${fixed(share)}.`;
+  if (!after) return `With all heads, ${quotedToken(token)} is the most probable, ${fixed(share)}.`;
   const found = after.find(([one]) => one === token);
   const now = found ? fixed(found[1]) : `less than ${fixed(after[after.length - 1][1])}`;
   return (
-    `Without ${off.join(", ")}, ${isolated(exact(token))} has ${now} in place of ` +
+    `Without ${off.join(", ")}, ${quotedToken(token)} has ${now} in place of ` +
     `${fixed(share)}; the map still shows all heads at work.`
   );
 }
