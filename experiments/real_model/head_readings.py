@@ -12,7 +12,7 @@ from helpers.models.head_reading import HeadReader
 
 SENTENCES = (
     "The food was hot because it was spicy",
-    "window paper doctor garden window paper doctor",
+    "The window paper doctor garden window paper doctor",
     "The capital of France is",
     "When Mary and John went to the shop, John gave a book to",
 )

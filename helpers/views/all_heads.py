@@ -120,7 +120,8 @@ class AllHeads(LiveView):
         self.reader = reader
         looks = _looks(readings[0], start["query"], start["key"])
         tables = [_habits(one) for one in readings]
-        tables += [_next_table(one) for one in readings if one["next"]]
+        if readings[0]["next"]:
+            tables.append(_next_table(readings))
         state = {"readings": [dict(one) for one in readings], "start": start}
         super().__init__(
             *("all_heads", title, state, [_table(*looks), *tables]),
@@ -304,9 +305,10 @@ def _looks(reading: Reading, query: int | None, key: int | None) -> tuple[str, T
 
 def _table(words: str, scores: Tensor) -> Table:
     """The first heads by what the picture shows."""
-    rows = [[name, number] for name, number in _best(scores, 2 * BEST)]
-    caption = f"The first heads by {words}"
-    return Table(caption, rows, columns=["head", "weight"], decimals=2)
+    best = _best(scores, 2 * BEST)
+    caption = f"The first heads of the picture: {words}"
+    names = [name for name, _ in best]
+    return Table(caption, [[number for _, number in best]], columns=names, decimals=2)
 
 
 def _picture(words: str, scores: Tensor) -> str:
@@ -372,11 +374,15 @@ def _habits(reading: Reading) -> Table:
     return Table(caption, rows, columns=columns, rows=list(habits))
 
 
-def _next_table(reading: Reading) -> Table:
-    rows = [[_shown([token])[0], float(share)] for token, share in reading["next"]]
-    caption = f"After “{reading['text']}”"
-    columns = ["next token", "probability"]
-    return Table(caption, rows, columns=columns, decimals=2)
+def _next_table(readings: Sequence[Reading]) -> Table:
+    """The most probable next tokens of each text."""
+    rows = [
+        [f"{_shown([token])[0]}: {share:.2f}" for token, share in one["next"]]
+        for one in readings
+    ]
+    texts = [f"“{one['text']}”" for one in readings]
+    columns = list(range(1, 1 + len(rows[0])))
+    return Table("The most probable next tokens", rows, columns=columns, rows=texts)
 
 
 def _best(scores: Tensor, count: int = BEST) -> list[tuple[str, float]]:

@@ -64,7 +64,7 @@ export function headPicture({ change }) {
     key: row("key", "key: the token that is looked at"),
   };
   const caption = h("p", { class: "note said", "data-value": "caption" });
-  const map = headMap({ pick: choose, tell: (place) => `${headName(place)}: ${told(place)}` });
+  const map = headMap({ pick: choose, tell: (place) => headName(place) + told(place) });
   const sentence = h("p", {
     class: "note said",
     "aria-live": "polite",
@@ -90,15 +90,15 @@ export function headPicture({ change }) {
    */
   const told = (place) => {
     const score = ranking.score();
-    if (score) return `${fixed(score.of(reading, ...place))}, it ${score.label}`;
+    if (score) return ` ${score.label}: ${fixed(score.of(reading, ...place))}`;
     const { query, key } = pair();
-    if (query === null && key === null) return "choose a query or a key";
+    if (query === null && key === null) return "";
     const all = reading.tokens.map((_, i) => i);
     const best = (of) => all.reduce((top, i) => (of(i) > of(top) ? i : top), 0);
     const i = query ?? best((one) => weight(place, one, key));
     const j = key ?? best((one) => weight(place, i, one));
-    const most = query === null || key === null ? " the most" : "";
-    return `${token(i)} gives ${token(j)}${most} ${fixed(weight(place, i, j))}`;
+    const most = query === null || key === null ? " the most," : "";
+    return `: ${token(i)} gives ${token(j)}${most} ${fixed(weight(place, i, j))}`;
   };
   const captionText = () => {
     const score = ranking.score();
@@ -135,7 +135,7 @@ export function headPicture({ change }) {
       chosen,
     });
     ranking.show(every, kept, chosen);
-    sentence.textContent = `Layer ${chosen[0]}, head ${chosen[1]}: ${told(chosen)}.`;
+    sentence.textContent = `Layer ${chosen[0]}, head ${chosen[1]}${told(chosen)}.`;
     if (drawn !== headName(chosen)) {
       drawn = headName(chosen);
       const hidden = (i, j) => reading.causal && j > i;
@@ -183,8 +183,8 @@ export function headPicture({ change }) {
         "div",
         { class: "panels" },
         h("div", { class: "found" }, ranking.elements),
-        matrix.element,
         h("div", {}, next.elements),
+        matrix.element,
       ),
     ),
     /**

@@ -38,6 +38,7 @@ export function headRanking({ change, pick }) {
   const scores = h("span");
   const limits = h("span");
   const count = h("p", { class: "note", "data-value": "count" });
+  const place = h("div", {}, list.element); // there is no list without heads
   const score = () => SCORES.find((one) => one.label === label);
   const select = (chosen) => {
     [label, least] = [chosen, 0];
@@ -88,7 +89,7 @@ export function headRanking({ change, pick }) {
     score()?.of(reading, ...place) ?? pairWeight(reading, pair, place);
 
   return {
-    elements: [h("div", { class: "controls" }, scores, limits), count, list.element],
+    elements: [h("div", { class: "controls" }, scores, limits), count, place],
     /** Another reading; the score stays where it has one. */
     read(newReading) {
       reading = newReading;
@@ -126,7 +127,8 @@ export function headRanking({ change, pick }) {
       const waits = !score() && pair.query === null && pair.key === null;
       const shown = waits ? [] : every.slice(0, RANKED);
       listed = shown.map(({ place }) => place);
-      list.element.hidden = waits;
+      if (waits) list.element.remove();
+      else if (!place.contains(list.element)) place.append(list.element);
       list.fill(shown.map(line));
       const index = listed.findIndex((one) => headName(one) === headName(chosen));
       list.mark(index < 0 ? null : index);

@@ -66,7 +66,7 @@ export function nextTokens({ change }) {
 
 /** @param {Next} before */
 function nextTable(before, off, after) {
-  const head = (text) => h("th", { scope: "col", colspan: 2 }, text);
+  const head = (text) => h("th", { scope: "col", colspan: 2, class: "middle" }, text);
   const columns = [null, head("all heads on"), ...(after ? [head(`off: ${off.join(", ")}`)] : [])];
   const row = (_, i) => [
     String(i + 1),
@@ -86,6 +86,7 @@ function cells(side, next, i) {
     h(
       "td",
       {
+        class: "next-share",
         "data-value": `${side} ${i}`,
         style: `background: linear-gradient(to right, ${colour} ${filled}, transparent ${filled})`,
       },
