@@ -83,9 +83,9 @@ def colour(shown, place):
         """([x, y]) => {
             const canvas = document.querySelector(".live .head-map canvas");
             const scale = canvas.width / canvas.getBoundingClientRect().width;
-            const points = canvas.getContext("2d").getImageData(
-                Math.round(x * scale), Math.round(y * scale), 1, 1);
-            return [...points.data];
+            const copy = new OffscreenCanvas(1, 1).getContext("2d");
+            copy.drawImage(canvas, -Math.round(x * scale), -Math.round(y * scale));
+            return [...copy.getImageData(0, 0, 1, 1).data];
         }""",
         [place["x"], place["y"]],
     )
@@ -129,7 +129,7 @@ def test_two_tokens_say_which_heads_look_from_one_to_the_other(shown):
             got = strength(shown, layer, head)
             assert got == pytest.approx(float(weights[layer, head, 4, 3]), abs=0.02)
 
-    shown.press("ranking", "ArrowDown")
+    shown.press("ranking", "Home")
     name = ranking(shown)[0][0]
     layer, head = name.split(".")
     assert f"Layer {layer}, head {head}: " in shown.value("sentence")
@@ -141,7 +141,7 @@ def test_two_tokens_say_which_heads_look_from_one_to_the_other(shown):
             assert number == pytest.approx(expected, abs=CLOSE)
 
     shown.press("query", "Escape")
-    assert "the more it looks at “\u2068c\u2069”" in shown.value("caption")
+    assert "the more that one looks at “\u2068c\u2069”" in shown.value("caption")
     assert_ranked(shown, weights[..., 3].amax(-1))
     shown.press("key", "Escape")
     assert "ranking" not in shown.controls()
@@ -164,7 +164,7 @@ def test_each_score_is_the_librarys(shown):
     for name, numbers in scores.items():
         shown.choose("score", name)
         assert_ranked(shown, numbers, low=name.startswith("is sharp"))
-        assert "the darker, the " in shown.value("caption")
+        assert "the stronger its colour, the " in shown.value("caption")
     # The last one is low: strong where the entropy is small beside ln 6.
     got = strength(shown, 1, 3)
     expected = 1 - float(entropy[1, 3]) / float(torch.tensor(6.0).log())

@@ -102,16 +102,24 @@ export function headPicture({ change }) {
   };
   const captionText = () => {
     const score = ranking.score();
-    if (score) return `Each square is a head: the darker, ${score.does}.`;
     const { query, key } = pair();
-    if (query !== null && key !== null)
-      return `Each square is a head: the darker, the more ${token(query)} looks at ${token(key)}.`;
-    const each = "Each square is a head, with a";
-    if (query !== null)
-      return `${each} column for each token: the darker, the more ${token(query)} looks at it.`;
-    if (key !== null)
-      return `${each} row for each token: the darker, the more it looks at ${token(key)}.`;
-    return `${each} row for each query and a column for each key. Choose a query and a key above.`;
+    const more = "the stronger its colour, the more";
+    const each =
+      score || (query !== null && key !== null)
+        ? ": "
+        : query !== null
+          ? ", with a column for each token: "
+          : key !== null
+            ? ", with a row for each token: "
+            : ", with a row for each query and a column for each key. ";
+    const says = score
+      ? `the stronger its colour, ${score.does}.`
+      : query === null && key === null
+        ? "Choose a query and a key above."
+        : query === null
+          ? `${more} that one looks at ${token(key)}.`
+          : `${more} ${token(query)} looks at ${key === null ? "that one" : token(key)}.`;
+    return `Each square is a head, layers across and heads down${each}${says}`;
   };
 
   const paint = () => {
@@ -183,7 +191,7 @@ export function headPicture({ change }) {
         "div",
         { class: "panels" },
         h("div", { class: "found" }, ranking.elements),
-        h("div", {}, next.elements),
+        h("div", { class: "effect" }, next.elements),
         matrix.element,
       ),
     ),

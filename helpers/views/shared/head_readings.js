@@ -55,7 +55,7 @@ const bytesOf = (text) => Uint8Array.from(atob(text), (one) => one.charCodeAt(0)
 
 /**
  * A score of a head. `most` is its largest possible number, or null for the largest found; where
- * `low`, small numbers come first. `does` goes on with "the darker, the more a head".
+ * `low`, small numbers come first. `does` goes on with "the stronger its colour,".
  * @typedef {{
  *   label: string, does: string, low?: boolean, most: (reading: Reading) => number | null,
  *   fits: (reading: Reading) => boolean,
