@@ -2,6 +2,8 @@
 
 import { h } from "./page.js";
 
+/** @import { Reading } from "./head_readings.js" */
+
 /** @typedef {[number, number]} Place a layer and a head */
 
 const EDGE = { left: 32, top: 18, foot: 6 }; // for the numbers of layers and heads
@@ -13,7 +15,7 @@ const FADED = 0.12;
  * What the map shows: in each square all weights, one query's or one key's, or a shade from 0 to 1;
  * squares that are `faded` nearly vanish, those that are `off` are crossed out.
  * @typedef {{
- *   reading: import("./head_readings.js").Reading, query: number | null, key: number | null,
+ *   reading: Reading, query: number | null, key: number | null,
  *   shade: ((place: Place) => number) | null, faded: (place: Place) => boolean,
  *   off: (place: Place) => boolean, chosen: Place,
  * }} Shown

@@ -10,16 +10,16 @@ import { nextTokens } from "./next_tokens.js";
 import { COLOURS, h, mixed } from "./page.js";
 import { fixed } from "./words.js";
 
-/** @typedef {import("./head_readings.js").Reading} Reading */
-/** @typedef {import("./head_ranking.js").Pair} Pair */
+/** @import { Next, Reading } from "./head_readings.js" */
+/** @import { Pair } from "./head_ranking.js" */
 
 const NOBODY = { query: null, key: null };
 
 /**
- * The view of a reading. `change(off)` hears which heads are to be off, each as "13.8", the last one
- * behind the others. Returns the element; `show(reading, start)`, where `start` has the head, the
- * query and the key to begin with; and `answer(off, next)`, the next tokens without those heads, or
- * null where they aren't known.
+ * The view of a reading. `change(off)` hears which heads are to be off, each as "13.8", the last
+ * one behind the others. Returns the element; `show(reading, start)`, where `start` has the head,
+ * the query and the key to begin with; and `answer(off, next)`, the next tokens without those
+ * heads, or null where they aren't known.
  * @param {{ change: (off: string[]) => void }} options
  */
 export function headPicture({ change }) {
@@ -216,7 +216,7 @@ export function headPicture({ change }) {
     },
     /**
      * @param {string[]} newOff
-     * @param {import("./head_readings.js").Next | null} after
+     * @param {Next | null} after
      */
     answer(newOff, after) {
       off = newOff;

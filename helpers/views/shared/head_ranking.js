@@ -7,7 +7,8 @@ import { listBox } from "./list_box.js";
 import { h } from "./page.js";
 import { fixed } from "./words.js";
 
-/** @typedef {import("./head_readings.js").Reading} Reading */
+/** @import { Reading } from "./head_readings.js" */
+
 /** @typedef {{ query: number | null, key: number | null }} Pair */
 /** @typedef {[number, number]} Place */
 
@@ -105,7 +106,8 @@ export function headRanking({ change, pick }) {
     },
     score,
     /**
-     * All heads, the first ones first, with how good each is, from 0 to 1, and whether it is left in.
+     * All heads, the first ones first, with how good each is, from 0 to 1, and whether it is
+     * left in.
      * @param {Pair} pair
      */
     rank(pair) {

@@ -2,6 +2,8 @@
 
 import { freshId, h } from "./page.js";
 
+/** @import { Children } from "./page.js" */
+
 /**
  * A listbox, walked with the arrow keys. `keep(index)` hears what was clicked or walked to, and
  * null when a click or Escape lets it go; `point(index)` what the mouse is on. Returns the element,
@@ -62,7 +64,7 @@ export function listBox({ name, label, class: kind, across = false, keep, point 
     );
   return {
     element,
-    /** @param {import("./page.js").Children[]} contents */
+    /** @param {Children[]} contents */
     fill(contents) {
       options = contents.map(option);
       element.replaceChildren(...options);

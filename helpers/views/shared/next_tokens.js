@@ -5,7 +5,7 @@ import { exactParts, headName, quotedToken } from "./head_words.js";
 import { COLOURS, h, mixed, scroll, table } from "./page.js";
 import { fixed } from "./words.js";
 
-/** @typedef {import("./head_readings.js").Next} Next */
+/** @import { Next } from "./head_readings.js" */
 
 /**
  * Buttons that switch heads off, and a table of the next tokens before and after. `change(off)`
