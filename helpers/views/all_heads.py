@@ -315,16 +315,19 @@ def _picture(words: str, scores: Tensor) -> str:
     """A square for each head, with layers across, as strong as its number."""
     L, H = scores.shape
     left, top = 24, 20
+    every = []
     by_shade: dict[int, list[str]] = {}
     for layer in range(L):
         for head in range(H):
-            shade = round(20 * float(scores[layer, head]))
             place = f"M{left + SQUARE * layer} {top + SQUARE * head}h18v18h-18z"
-            by_shade.setdefault(min(20, max(0, shade)), []).append(place)
-    squares = "\n".join(
-        f'<path d="{"".join(places)}" fill="{"#CC79A7" if shade else "#808080"}" '
-        f'fill-opacity="{shade / 20 if shade else 0.12:.2f}"/>'
+            every.append(place)
+            shade = min(20, max(0, round(20 * float(scores[layer, head]))))
+            by_shade.setdefault(shade, []).append(place)
+    squares = f'<path d="{"".join(every)}" fill="#808080" fill-opacity="0.12"/>\n'
+    squares += "\n".join(
+        f'<path d="{"".join(places)}" fill="#CC79A7" fill-opacity="{shade / 20:.2f}"/>'
         for shade, places in sorted(by_shade.items())
+        if shade
     )
     best = ", ".join(f"{name} with {number:.2f}" for name, number in _best(scores))
     told = html.escape(f"A square for each head: {words}. The first ones are {best}.")

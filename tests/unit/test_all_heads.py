@@ -35,7 +35,16 @@ def test_the_still_picture_and_its_table_tell_the_first_heads():
     assert f"The first ones are {told}." in html.unescape(view.picture)
     assert "how much “a” at 4 looks at “c” at 3" in html.unescape(view.picture)
     assert view.tables[0].columns[:3] == [f"{a}.{b}" for a, b in best]
-    assert view.picture.count("h18v18h-18z") == L * H
+    paths = re.findall(
+        r'd="([^"]*)" fill="(#\w+)" fill-opacity="([^"]*)"', view.picture
+    )
+    assert paths[0][0].count("z") == L * H  # the ground of all squares
+    shades = {place: shade for path, _, shade in paths[1:] for place in path.split("z")}
+    for layer in range(L):
+        for head in range(H):
+            place = f"M{24 + 20 * layer} {20 + 20 * head}h18v18h-18"
+            got = float(shades.get(place, 0))
+            assert got == pytest.approx(float(weights[layer, head]), abs=0.026)
     other = all_heads([READING])
     assert "rests on the first token" in other.picture
 
