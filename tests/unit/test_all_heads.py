@@ -1,6 +1,7 @@
 """helpers.views.all_heads: its tables, what is refused, what a kernel computes."""
 
 import base64
+import concurrent.futures
 import html
 import json
 import re
@@ -143,6 +144,12 @@ def box(view):
 
 
 def test_any_text_is_read_and_any_heads_are_off():
+    """In a thread: where a browser's loop runs, a box would wait for quiet."""
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        pool.submit(read_and_switch).result()
+
+
+def read_and_switch():
     view = all_heads([READING], reader=READER)
     assert said(view)["reading"]["text"] == TEXT
     text, off, _ = box(view)
