@@ -76,8 +76,8 @@ def all_heads(
             different sizes, or too many for a page; a head, a query or a key that isn't
             there; a reader that doesn't read.
 
-    Source: Vig 2019, A Multiscale Visualization of Attention in the Transformer Model,
-    section 3.2 (all heads of a model at once). Chapter 18.
+    Source: Vig 2019, A Multiscale Visualization of Attention in the Transformer Model
+    (its "model view": all heads of a model at once). Chapter 18.
     """
     readings = _checked(readings)
     first = readings[0]
