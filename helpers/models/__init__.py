@@ -6,7 +6,8 @@ calls) and ``generation`` (writing on). ``fast_decoding`` writes on sooner, and
 ``paged_cache`` keeps many texts in one store. ``model_file`` is a model as a file,
 ``eight_bits`` one that is small enough for a page. ``switches`` is eval mode, or a head
 that is off, for a while; ``patching`` runs a model with parts of another run;
-``induction`` scores heads that repeat what came next last time.
+``induction`` scores heads that repeat what came next last time; ``head_reading`` packs
+what all heads do with a text, for a record and a page.
 
 ``pretrained`` loads models that others trained: a Llama or GPT-2 into the same layers,
 a BERT into those of ``encoder``, which reads in both directions. ``lora`` fine-tunes a

@@ -1,5 +1,6 @@
 """Views: what a reader moves on a page, without a kernel and without a network."""
 
+from helpers.views.all_heads import all_heads
 from helpers.views.attention_view import attention_view
 from helpers.views.diagram import diagram
 from helpers.views.dot_product import dot_product
@@ -29,6 +30,7 @@ __all__ = [
     "Table",
     "Text",
     "View",
+    "all_heads",
     "attention_view",
     "diagram",
     "dot_product",

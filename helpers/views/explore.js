@@ -1,4 +1,5 @@
 import { menu, slider, tick } from "./shared/controls.js";
+import { follow } from "./shared/kernel_box.js";
 import { COLOURS, draw, h, scroll, table } from "./shared/page.js";
 import { isolated, visible } from "./shared/words.js";
 
@@ -80,21 +81,6 @@ function gridControl({ name, label, values }, change) {
   if (values.every((one) => one.trim() !== "" && Number.isFinite(Number(one))))
     return slider({ name, label, choices: values, value, change });
   return menu({ name, label, options: values, value, change });
-}
-
-/** Hear of each frame that the kernel's box has; the box may come later than this view. */
-function follow(name, hear) {
-  let heard = "";
-  const look = () => {
-    const box = document.querySelector(`.${name}`);
-    const text = box?.querySelector(".aos-frame")?.textContent ?? "";
-    if (!box || text === "" || text === heard) return;
-    heard = text;
-    box.classList.add("aos-fed");
-    hear(JSON.parse(text));
-  };
-  new MutationObserver(look).observe(document.body, { childList: true, subtree: true });
-  look();
 }
 
 const PARTS = {

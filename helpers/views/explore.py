@@ -3,13 +3,12 @@
 import collections
 import html
 import itertools
-import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from helpers import validation
 from helpers.views.explore_choices import Choice, Number, Range, Text, Value, checked
-from helpers.views.explore_live import BOX, live_box, message
+from helpers.views.explore_live import LiveView, live_box, message, report_of
 from helpers.views.explore_results import (
     Frame,
     on_one_scale,
@@ -18,8 +17,6 @@ from helpers.views.explore_results import (
     table_of,
 )
 from helpers.views.view import Table, View, to_json
-
-WIDGET = "application/vnd.jupyter.widget-view+json"
 
 
 def explore(
@@ -71,7 +68,7 @@ def explore(
     return Experiment(function, title, checked(choices), decimals)
 
 
-class Experiment(View):
+class Experiment(LiveView):
     """A function's results over all combinations of its choices; see ``explore``.
 
     Args:
@@ -124,7 +121,7 @@ class Experiment(View):
             self._good = self._message(values, frame)
         except Exception as error:
             frame, words = self._good
-            report = _report(error)
+            report = report_of(error)
             text = f'{frame[:-1]},"error":{to_json(report)}}}'
             return message(text, f"<pre>{html.escape(report)}</pre>{words}")
         return message(*self._good)
@@ -146,25 +143,6 @@ class Experiment(View):
             pairs = ", ".join(f"{key} = {value!r}" for key, value in values.items())
             error.add_note(f"{name} was called with {pairs}")
             raise
-
-    def _ipython_display_(self) -> None:
-        """Show the box and, as an output of its own, the view.
-
-        The view draws what the box computes. In one output JupyterLab would choose the
-        box, and a notebook that is reopened without its kernel would show "model not
-        found" in place of the view.
-        """
-        box = None if os.environ.get("BOOK_STATIC") else self.widget()
-        if box is None:
-            raise NotImplementedError  # IPython goes on to _repr_html_
-        from IPython.display import display
-
-        place = {"version_major": 2, "version_minor": 0, "model_id": box.model_id}
-        text = {"text/plain": repr(self)}
-        state = self.state | {"box": f"{BOX}-{box.model_id}"}
-        view = View(self.module, self.title, state, self.tables, decimals=self.decimals)
-        display({WIDGET: place} | text, raw=True)
-        display({"text/html": view._repr_html_()} | text, raw=True)
 
 
 def _tables(
@@ -195,8 +173,3 @@ def _row(frame: Frame) -> dict[str, str]:
         count[name] += 1
         row[name if count[name] == 1 else f"{name} ({count[name]})"] = text
     return row
-
-
-def _report(error: Exception) -> str:
-    notes = getattr(error, "__notes__", [])
-    return "\n".join([f"{type(error).__name__}: {error}", *notes])

@@ -1,15 +1,19 @@
-"""What a kernel adds to ``explore``: controls that call the function again."""
+"""What a kernel adds to a view: controls of ipywidgets that call a function again."""
 
 import asyncio
 import html
+import os
 from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
 from helpers.views.explore_choices import Choice, Value, tidy
+from helpers.views.view import View
 
 QUIET_SECONDS = 0.15
-BOX = "aos-explore"  # explore.js finds the box and what is shown in it by these classes
+WIDGET = "application/vnd.jupyter.widget-view+json"
+# kernel_box.js finds the box and what is shown in it by these classes.
+BOX = "aos-explore"
 FRAME = "aos-frame"
 
 
@@ -68,10 +72,50 @@ def once_quiet(function: Callable[[], None]) -> Callable[[], None]:
 
 
 def message(frame: str, words: str) -> str:
-    """What the box's ``HTML`` holds: a frame for explore.js, or else words to read.
+    """What the box's ``HTML`` holds: a frame for a view, or else words to read.
 
     Args:
         frame: JSON.
         words: HTML, shown where no script runs.
     """
     return f'<pre hidden class="{FRAME}">{html.escape(frame)}</pre>\n<div>{words}</div>'
+
+
+class LiveView(View):
+    """A view that has a box of ipywidgets beside it where there is a kernel."""
+
+    def widget(self) -> Any:
+        """The box; None where there is none, as without ipywidgets."""
+        return None
+
+    def _ipython_display_(self) -> None:
+        """Show the box and, as an output of its own, the view.
+
+        The view draws what the box computes. In one output JupyterLab would choose the
+        box, and a notebook that is reopened without its kernel would show "model not
+        found" in place of the view.
+        """
+        box = None if os.environ.get("BOOK_STATIC") else self.widget()
+        if box is None:
+            raise NotImplementedError  # IPython goes on to _repr_html_
+        from IPython.display import display
+
+        place = {"version_major": 2, "version_minor": 0, "model_id": box.model_id}
+        text = {"text/plain": repr(self)}
+        view = View(
+            self.module,
+            self.title,
+            self.state | {"box": f"{BOX}-{box.model_id}"},
+            self.tables,
+            decimals=self.decimals,
+            summary=self.summary,
+            picture=self.picture,
+        )
+        display({WIDGET: place} | text, raw=True)
+        display({"text/html": view._repr_html_()} | text, raw=True)
+
+
+def report_of(error: Exception) -> str:
+    """An error as a reader sees it, with its notes."""
+    notes = getattr(error, "__notes__", [])
+    return "\n".join([f"{type(error).__name__}: {error}", *notes])

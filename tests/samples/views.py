@@ -5,9 +5,11 @@ import torch
 from helpers import views
 from helpers.attention import merge_heads, split_heads
 from helpers.models.eight_bits import to_eight_bits
+from helpers.models.head_reading import HeadReader
 from helpers.models.language_model import TransformerLM
 from helpers.models.transformer_block import TransformerConfig
 from helpers.text.little_world import WORDS, whole_world
+from tests.samples import models
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -199,6 +201,26 @@ def learning_in_the_page():
     )
 
 
+class HostileTokenizer:
+    """Each character of a text is a token with a hostile name."""
+
+    def encode(self, text):
+        return [ord(character) % len(HOSTILE) for character in text]
+
+    def decode(self, ids):
+        return "".join(HOSTILE[i % len(HOSTILE)] for i in ids)
+
+    def pieces(self, ids):
+        return [self.decode([i]) for i in ids]
+
+
+def all_heads():
+    reader = HeadReader(models.model(), HostileTokenizer())
+    texts = (HOSTILE[4], HOSTILE[3])  # of 3 and of 7 tokens
+    readings = [reader.read_without_each(text) for text in texts]
+    return views.all_heads(readings, head=(1, 2), query=2, key=1, title=HOSTILE[0])
+
+
 # A new view gets a line here; it is then tested by test_views.py and in a browser.
 SAMPLES = {
     "unfinished_story": unfinished_story,
@@ -215,6 +237,7 @@ SAMPLES = {
     "dropout_sampler": dropout_sampler,
     "temperature_and_width": temperature_and_width,
     "attention_view": attention_view,
+    "all_heads": all_heads,
     "sampler": sampler,
     "diagram": diagram,
     "explore": explore,

@@ -14,7 +14,7 @@ import torch
 from IPython.core.formatters import DisplayFormatter
 
 from helpers.views import Line, Number, Range, Table, Text, explore
-from helpers.views.explore import WIDGET
+from helpers.views.explore_live import WIDGET
 
 
 def parts(result, **options):

@@ -1,0 +1,226 @@
+// All heads of all layers as a map of small squares, on a canvas that is walked by arrow keys.
+
+import { h } from "./page.js";
+
+/** @import { Reading } from "./head_readings.js" */
+
+/** @typedef {[number, number]} Place a layer and a head */
+
+const EDGE = { left: 32, top: 18, foot: 6 }; // for the numbers of layers and heads
+const LEAST = 16; // a square's width; layers that don't fit go on in a band below
+const MOST = 34;
+const FADED = 0.12;
+
+/**
+ * What the map shows: in each square all weights, one query's or one key's, or a shade from 0 to 1;
+ * squares that are `faded` nearly vanish, those that are `off` are crossed out.
+ * @typedef {{
+ *   reading: Reading, query: number | null, key: number | null,
+ *   shade: ((place: Place) => number) | null, faded: (place: Place) => boolean,
+ *   off: (place: Place) => boolean, chosen: Place,
+ * }} Shown
+ * @param {{ pick: (place: Place) => void, tell: (place: Place) => string }} options where `tell`
+ *   says in a few words what a square shows
+ */
+export function headMap({ pick, tell }) {
+  /** @type {Shown | null} */
+  let shown = null;
+  let plan = { size: LEAST, columns: 1 }; // squares side by side in a band
+  const canvas = h("canvas", { "aria-hidden": "true" });
+  const label = h("div", { class: "tip", hidden: true });
+  const element = h(
+    "div",
+    {
+      class: "head-map",
+      role: "slider",
+      tabindex: 0,
+      "data-control": "head",
+      "aria-label": "head, walked with the arrow keys",
+      onkeydown: (event) => walk(event),
+      onpointermove: (event) => point(event),
+      onpointerleave: () => point(null),
+      onclick: (event) => {
+        const found = at(event);
+        if (found) pick(found);
+      },
+    },
+    canvas,
+    label,
+  );
+  /** @returns {Place | null} the head under a pointer */
+  const at = (event) => {
+    if (!shown) return null;
+    const box = canvas.getBoundingClientRect();
+    const across = Math.floor((event.clientX - box.left - EDGE.left) / plan.size);
+    const down = event.clientY - box.top;
+    const band = Math.floor(down / bandHeight());
+    const layer = band * plan.columns + across;
+    const head = Math.floor((down - band * bandHeight() - EDGE.top) / plan.size);
+    const { layers, heads } = shown.reading;
+    const isThere = across >= 0 && across < plan.columns && layer >= 0 && layer < layers;
+    return isThere && head >= 0 && head < heads ? [layer, head] : null;
+  };
+  const point = (event) => {
+    const found = event && event.pointerType === "mouse" ? at(event) : null;
+    label.hidden = !found;
+    element.style.cursor = found ? "pointer" : "";
+    if (!found) return;
+    label.textContent = tell(found);
+    const [x, y] = corner(found);
+    const right = element.clientWidth - label.offsetWidth - 2;
+    label.style.left = `${Math.max(0, Math.min(right, x))}px`;
+    label.style.top = `${y + plan.size + 4}px`;
+  };
+  const bandHeight = () => EDGE.top + (shown?.reading.heads ?? 0) * plan.size + EDGE.foot;
+  const corner = ([layer, head]) => [
+    EDGE.left + (layer % plan.columns) * plan.size,
+    Math.floor(layer / plan.columns) * bandHeight() + EDGE.top + head * plan.size,
+  ];
+  const walk = (event) => {
+    const by = {
+      ArrowRight: [1, 0],
+      ArrowLeft: [-1, 0],
+      ArrowDown: [0, 1],
+      ArrowUp: [0, -1],
+    }[event.key];
+    if (!by || !shown) return;
+    event.preventDefault();
+    const { layers, heads } = shown.reading;
+    const kept = (number, count) => Math.max(0, Math.min(count - 1, number));
+    pick([kept(shown.chosen[0] + by[0], layers), kept(shown.chosen[1] + by[1], heads)]);
+  };
+
+  /** The numbers along both edges, and every square. */
+  const draw = () => {
+    if (!shown || element.clientWidth === 0) return;
+    const { layers, heads } = shown.reading;
+    plan = planFor(element.clientWidth, layers);
+    const bands = Math.ceil(layers / plan.columns);
+    const [width, height] = [EDGE.left + plan.columns * plan.size, bands * bandHeight()];
+    const scale = devicePixelRatio;
+    [canvas.width, canvas.height] = [Math.ceil(width * scale), Math.ceil(height * scale)];
+    canvas.style.width = `${canvas.width / scale}px`;
+    canvas.style.height = `${canvas.height / scale}px`;
+    const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+    context.scale(scale, scale);
+    const style = getComputedStyle(element);
+    const colours = { text: style.color, weights: style.getPropertyValue("--weights").trim() };
+    drawEdges(context, colours.text, plan.size, shown.reading, corner);
+    const sheet = shown.shade ? null : sheetOf(shown.reading, colours.weights);
+    for (let layer = 0; layer < layers; layer += 1)
+      for (let head = 0; head < heads; head += 1)
+        drawSquare(context, shown, sheet, [layer, head], colours);
+  };
+  const drawSquare = (context, picture, sheet, place, colours) => {
+    const [layer, head] = place;
+    const [x, y] = corner(place);
+    const { reading, query, key, shade } = picture;
+    const gap = plan.size < 20 ? 1 : 2;
+    const size = plan.size - gap;
+    const T = reading.tokens.length;
+    context.globalAlpha = picture.faded(place) ? FADED : 1;
+    const strength = context.globalAlpha;
+    context.fillStyle = colours.text;
+    context.globalAlpha = 0.07 * strength;
+    context.fillRect(x, y, size, size);
+    context.globalAlpha = strength;
+    if (sheet) {
+      context.imageSmoothingEnabled = T > size * devicePixelRatio;
+      const from = [
+        layer * T + (key !== null && query === null ? key : 0),
+        head * T + (query ?? 0),
+        key !== null && query === null ? 1 : T,
+        query === null ? T : 1,
+      ];
+      context.drawImage(sheet, from[0], from[1], from[2], from[3], x, y, size, size);
+    } else {
+      context.fillStyle = colours.weights;
+      context.globalAlpha = strength * Math.max(0, Math.min(1, shade?.(place) ?? 0));
+      context.fillRect(x, y, size, size);
+    }
+    context.globalAlpha = 1;
+    context.strokeStyle = colours.text;
+    if (picture.off(place)) {
+      context.lineWidth = 1.5;
+      context.beginPath();
+      context.moveTo(x + 2, y + 2);
+      context.lineTo(x + size - 2, y + size - 2);
+      context.moveTo(x + size - 2, y + 2);
+      context.lineTo(x + 2, y + size - 2);
+      context.stroke();
+    }
+    if (layer === picture.chosen[0] && head === picture.chosen[1]) {
+      context.lineWidth = 2;
+      context.strokeRect(x - gap / 2, y - gap / 2, size + gap, size + gap);
+    }
+  };
+
+  // It is measured once it is on the page, and drawn anew in other colours.
+  let watched = false;
+  new ResizeObserver(() => {
+    const view = element.closest(".aos-view");
+    if (!watched && view) {
+      watched = true;
+      new MutationObserver(draw).observe(view, { attributes: true, attributeFilter: ["class"] });
+    }
+    draw();
+  }).observe(element);
+  return {
+    element,
+    /** @param {Shown} picture */
+    show(picture) {
+      shown = picture;
+      const { chosen, reading } = picture;
+      element.setAttribute("aria-valuemin", "0");
+      element.setAttribute("aria-valuemax", String(reading.layers * reading.heads - 1));
+      element.setAttribute("aria-valuenow", String(chosen[0] * reading.heads + chosen[1]));
+      element.setAttribute("aria-valuetext", tell(chosen));
+      draw();
+    },
+  };
+}
+
+/** As few bands as leave the squares large enough. */
+function planFor(width, layers) {
+  for (let bands = 1; ; bands += 1) {
+    const columns = Math.ceil(layers / bands);
+    const size = Math.min(MOST, Math.floor((width - EDGE.left) / columns));
+    if (size >= LEAST || columns === 1) return { size: Math.max(size, 1), columns };
+  }
+}
+
+/** The layers' numbers above, each fifth where there are many, and the heads' beside them. */
+function drawEdges(context, colour, size, { layers, heads }, corner) {
+  context.fillStyle = colour;
+  context.font = "11px sans-serif";
+  const step = layers > 12 ? 5 : 1;
+  for (let layer = 0; layer < layers; layer += 1) {
+    const [x, y] = corner([layer, 0]);
+    context.textAlign = "center";
+    if (layer % step === 0) context.fillText(String(layer), x + size / 2 - 1, y - 5);
+    if (x > EDGE.left) continue;
+    context.textAlign = "left";
+    context.fillText("layer", 0, y - 5);
+    context.textAlign = "right";
+    for (let head = 0; head < heads; head += 1)
+      context.fillText(String(head), x - 5, y + (head + 0.5) * size + 3);
+  }
+}
+
+/** All weights of all heads side by side, a point each, as strong as its weight. */
+function sheetOf({ tokens, layers, heads, bytes }, colour) {
+  const T = tokens.length;
+  const sheet = document.createElement("canvas");
+  [sheet.width, sheet.height] = [layers * T, heads * T];
+  const picture = new ImageData(sheet.width, sheet.height);
+  const [red, green, blue] = [1, 3, 5].map((i) => parseInt(colour.slice(i, i + 2), 16));
+  for (let layer = 0; layer < layers; layer += 1)
+    for (let head = 0; head < heads; head += 1)
+      for (let i = 0; i < T; i += 1)
+        for (let j = 0; j < T; j += 1) {
+          const place = (head * T + i) * sheet.width + layer * T + j;
+          picture.data.set([red, green, blue, bytes(layer, head, i, j)], 4 * place);
+        }
+  sheet.getContext("2d")?.putImageData(picture, 0, 0);
+  return sheet;
+}

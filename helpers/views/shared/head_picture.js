@@ -1,0 +1,227 @@
+// All heads of all layers for one text: tokens, a map, one head's weights, a ranking, a next token.
+// It knows nothing of where readings come from.
+
+import { headMap } from "./head_map.js";
+import { headRanking } from "./head_ranking.js";
+import { exact, exactParts, headName, tokenAt } from "./head_words.js";
+import { heatMap } from "./heat_map.js";
+import { listBox } from "./list_box.js";
+import { nextTokens } from "./next_tokens.js";
+import { COLOURS, h, mixed } from "./page.js";
+import { fixed } from "./words.js";
+
+/** @import { Next, Reading } from "./head_readings.js" */
+/** @import { Pair } from "./head_ranking.js" */
+
+const NOBODY = { query: null, key: null };
+
+/**
+ * The view of a reading. `change(off)` hears which heads are to be off, each as "13.8", the last
+ * one behind the others. Returns the element; `show(reading, start)`, where `start` has the head,
+ * the query and the key to begin with; and `answer(off, next)`, the next tokens without those
+ * heads, or null where they aren't known.
+ * @param {{ change: (off: string[]) => void }} options
+ */
+export function headPicture({ change }) {
+  /** @type {Reading} */
+  let reading;
+  /** @type {[number, number]} */
+  let chosen = [0, 0];
+  /** @type {Pair} */
+  let kept = NOBODY; // what was clicked, or reached by arrow keys
+  /** @type {Pair} */
+  let pointed = NOBODY; // what the mouse is on, for as long as it is
+  /** @type {string[]} */
+  let off = [];
+  let drawn = ""; // the head whose matrix is shown
+  const pair = () => ({ query: pointed.query ?? kept.query, key: pointed.key ?? kept.key });
+  const keep = (found) => {
+    [kept, pointed] = [{ ...kept, ...found }, NOBODY];
+    ranking.byPair();
+    paint();
+  };
+  const point = (found) => {
+    const before = pointed;
+    pointed = { ...NOBODY, ...found };
+    if (before.query !== pointed.query || before.key !== pointed.key) paint();
+  };
+  const choose = (place) => {
+    chosen = place;
+    paint();
+  };
+
+  const row = (side, label) =>
+    listBox({
+      name: side,
+      label,
+      class: "token-row",
+      across: true,
+      keep: (index) => keep({ [side]: index }),
+      point: (index) => point({ [side]: index }),
+    });
+  const rows = {
+    query: row("query", "query: the token that looks"),
+    key: row("key", "key: the token that is looked at"),
+  };
+  const caption = h("p", { class: "note said", "data-value": "caption" });
+  const map = headMap({ pick: choose, tell: (place) => headName(place) + told(place) });
+  const sentence = h("p", {
+    class: "note said",
+    "aria-live": "polite",
+    "data-value": "sentence",
+  });
+  const matrix = heatMap({
+    caption: "The chosen head's weights: a row for each query",
+    point: (query) => point({ query }),
+  });
+  matrix.element.addEventListener("click", (event) => {
+    const cell = /** @type {HTMLElement} */ (event.target).dataset.value ?? "";
+    const [query, key] = cell.match(/\d+/g) ?? [];
+    if (key !== undefined) keep({ query: Number(query), key: Number(key) });
+  });
+  const ranking = headRanking({ change: () => paint(), pick: choose });
+  const next = nextTokens({ change });
+
+  const token = (i) => tokenAt(reading.tokens, i);
+  const weight = ([layer, head], i, j) => reading.bytes(layer, head, i, j) / 255;
+  /**
+   * What a head does, in a few words.
+   * @param {[number, number]} place
+   */
+  const told = (place) => {
+    const score = ranking.score();
+    if (score) return ` ${score.label}: ${fixed(score.of(reading, ...place))}`;
+    const { query, key } = pair();
+    if (query === null && key === null) return "";
+    const all = reading.tokens.map((_, i) => i);
+    const best = (of) => all.reduce((top, i) => (of(i) > of(top) ? i : top), 0);
+    const i = query ?? best((one) => weight(place, one, key));
+    const j = key ?? best((one) => weight(place, i, one));
+    const most = query === null || key === null ? " the most," : "";
+    return `: ${token(i)} gives ${token(j)}${most} ${fixed(weight(place, i, j))}`;
+  };
+  const captionText = () => {
+    const score = ranking.score();
+    const { query, key } = pair();
+    const more = "the stronger its colour, the more";
+    const each =
+      score || (query !== null && key !== null)
+        ? ": "
+        : query !== null
+          ? ", with a column for each token: "
+          : key !== null
+            ? ", with a row for each token: "
+            : ", with a row for each query and a column for each key. ";
+    const says = score
+      ? `the stronger its colour, ${score.does}.`
+      : query === null && key === null
+        ? "Choose a query and a key above."
+        : query === null
+          ? `${more} that one looks at ${token(key)}.`
+          : `${more} ${token(query)} looks at ${key === null ? "that one" : token(key)}.`;
+    return `Each square is a head, layers across and heads down${each}${says}`;
+  };
+
+  const paint = () => {
+    const { query, key } = pair();
+    const every = ranking.rank(kept);
+    const scores = Object.fromEntries(every.map((one) => [headName(one.place), one]));
+    const shown = ranking.score() ? NOBODY : { query, key };
+    const single = shown.query !== null && shown.key !== null;
+    paintRows(query, key);
+    caption.textContent = captionText();
+    map.show({
+      reading,
+      ...shown,
+      shade: ranking.score()
+        ? (place) => scores[headName(place)].good
+        : single
+          ? (place) => weight(place, query, key)
+          : null,
+      faded: (place) => !scores[headName(place)].left,
+      off: (place) => off.includes(headName(place)),
+      chosen,
+    });
+    ranking.show(every, kept, chosen);
+    sentence.textContent = `Layer ${chosen[0]}, head ${chosen[1]}${told(chosen)}.`;
+    if (drawn !== headName(chosen)) {
+      drawn = headName(chosen);
+      const hidden = (i, j) => reading.causal && j > i;
+      const names = reading.tokens.map(exact);
+      matrix.update(reading.weights(...chosen), names, names, hidden);
+    }
+    matrix.mark(query !== null ? "queries" : key !== null ? "keys" : null, query ?? key ?? 0);
+    next.choose(chosen);
+  };
+  /** The tokens, each on as much colour as the chosen head gives it, or gets from it. */
+  const paintRows = (query, key) => {
+    const given = (i) => (query === null ? null : weight(chosen, query, i));
+    const got = (i) => (key === null ? null : weight(chosen, i, key));
+    const paintRow = (side, index, now, share) => {
+      rows[side].mark(index);
+      for (const i of reading.tokens.keys()) {
+        const option = rows[side].option(i);
+        const number = share(i);
+        option.classList.toggle("now", i === now);
+        option.style.background = number === null ? "" : mixed(COLOURS.weights, 65 * number);
+        /** @type {HTMLElement} */ (option.lastChild).textContent =
+          number === null ? "" : fixed(number);
+      }
+    };
+    paintRow("query", kept.query, query, got);
+    paintRow("key", kept.key, key, given);
+  };
+
+  return {
+    element: h(
+      "div",
+      { class: "heads" },
+      h(
+        "div",
+        { class: "looking" },
+        h("span", { class: "side queries" }, "query"),
+        rows.query.element,
+        h("span", { class: "side keys" }, "key"),
+        rows.key.element,
+      ),
+      caption,
+      map.element,
+      sentence,
+      h(
+        "div",
+        { class: "panels" },
+        h("div", { class: "found" }, ranking.elements),
+        h("div", { class: "effect" }, next.elements),
+        matrix.element,
+      ),
+    ),
+    /**
+     * @param {Reading} newReading
+     * @param {{ head?: [number, number], query?: number | null, key?: number | null }} start
+     */
+    show(newReading, start = {}) {
+      reading = newReading;
+      [chosen, drawn, off] = [start.head ?? chosen, "", []];
+      [kept, pointed] = [{ query: start.query ?? null, key: start.key ?? null }, NOBODY];
+      for (const side of ["query", "key"])
+        rows[side].fill(
+          reading.tokens.map((one, i) => [
+            h("span", { class: "token" }, exactParts(one)),
+            h("span", { class: "share", "data-value": `${side} ${i}` }),
+          ]),
+        );
+      ranking.read(reading);
+      next.show(reading.next, [], null);
+      paint();
+    },
+    /**
+     * @param {string[]} newOff
+     * @param {Next | null} after
+     */
+    answer(newOff, after) {
+      off = newOff;
+      next.show(reading.next, off, after);
+      paint();
+    },
+  };
+}

@@ -1,0 +1,177 @@
+// The heads of a model ranked by a score: the first of them as a list, and those with too little.
+
+import { menu, slider } from "./controls.js";
+import { SCORES } from "./head_readings.js";
+import { headName } from "./head_words.js";
+import { listBox } from "./list_box.js";
+import { h } from "./page.js";
+import { fixed } from "./words.js";
+
+/** @import { Reading } from "./head_readings.js" */
+
+/** @typedef {{ query: number | null, key: number | null }} Pair */
+/** @typedef {[number, number]} Place */
+
+const RANKED = 8; // heads in the list
+const STEPS = 20; // of the slider that leaves heads out
+const PAIR = "weight from the query to the key";
+
+/**
+ * A menu of scores, a slider for the least of them, and a list. `change()` hears that one was
+ * moved, `pick(place)` which head was chosen from the list.
+ * @param {{ change: () => void, pick: (place: Place) => void }} options
+ */
+export function headRanking({ change, pick }) {
+  /** @type {Reading} */
+  let reading;
+  let label = PAIR;
+  let least = 0;
+  /** @type {Place[]} */
+  let listed = [];
+  const list = listBox({
+    name: "ranking",
+    label: "the first heads of the ranking",
+    class: "ranking",
+    keep: (index) => {
+      if (index !== null) pick(listed[index]);
+    },
+  });
+  const scores = h("span");
+  const limits = h("span");
+  const count = h("p", { class: "note", "data-value": "count" });
+  const place = h("div", {}, list.element); // there is no list without heads
+  const score = () => SCORES.find((one) => one.label === label);
+  const select = (chosen) => {
+    [label, least] = [chosen, 0];
+    limits.replaceChildren(limitSlider());
+  };
+
+  const fitting = () => SCORES.filter((one) => one.fits(reading));
+  const scoreMenu = () =>
+    menu({
+      name: "score",
+      label: "Rank the heads by",
+      options: [PAIR, ...fitting().map((one) => one.label)],
+      value: label,
+      change: (chosen) => {
+        select(chosen);
+        change();
+      },
+    });
+  const limitSlider = () => {
+    const { low, top } = scale();
+    return slider({
+      name: "least",
+      label: low ? "Only with at most" : "Only with at least",
+      min: 0,
+      max: STEPS,
+      value: least,
+      text: (step) => fixed(limitAt(step, low, top)),
+      change: (step) => {
+        least = step;
+        change();
+      },
+    });
+  };
+  const scale = () => {
+    const found = score();
+    if (!found) return { low: false, top: 1 };
+    const top =
+      found.most(reading) ??
+      Math.max(1e-9, ...places(reading).map((one) => found.of(reading, ...one)));
+    return { low: found.low ?? false, top };
+  };
+  /**
+   * A head's number; for the weight between two tokens it depends on which are chosen.
+   * @param {Pair} pair
+   * @param {Place} place
+   */
+  const numberOf = (pair, place) =>
+    score()?.of(reading, ...place) ?? pairWeight(reading, pair, place);
+
+  return {
+    elements: [h("div", { class: "controls" }, scores, limits), count, place],
+    /** Another reading; the score stays where it has one. */
+    read(newReading) {
+      reading = newReading;
+      if (!fitting().some((one) => one.label === label)) label = PAIR;
+      scores.replaceChildren(scoreMenu());
+      select(label);
+    },
+    /** Back to the weight between two tokens. */
+    byPair() {
+      if (label === PAIR) return;
+      select(PAIR);
+      /** @type {HTMLSelectElement} */ (scores.querySelector("select")).value = PAIR;
+    },
+    score,
+    /**
+     * All heads, the first ones first, with how good each is, from 0 to 1, and whether it is
+     * left in.
+     * @param {Pair} pair
+     */
+    rank(pair) {
+      const { low, top } = scale();
+      const every = places(reading).map((place) => {
+        const number = numberOf(pair, place);
+        const share = Math.max(0, Math.min(1, number / top));
+        const good = low ? 1 - share : share;
+        return { place, number, good, left: good >= least / STEPS - 1e-9 };
+      });
+      return every.sort((one, other) => (low ? 1 : -1) * (one.number - other.number));
+    },
+    /**
+     * @param {{ place: Place, number: number, good: number, left: boolean }[]} every
+     * @param {Pair} pair
+     * @param {Place} chosen
+     */
+    show(every, pair, chosen) {
+      const waits = !score() && pair.query === null && pair.key === null;
+      const shown = waits ? [] : every.slice(0, RANKED);
+      listed = shown.map(({ place }) => place);
+      if (waits) list.element.remove();
+      else if (!place.contains(list.element)) place.append(list.element);
+      list.fill(shown.map(line));
+      const index = listed.findIndex((one) => headName(one) === headName(chosen));
+      list.mark(index < 0 ? null : index);
+      const { low, top } = scale();
+      const limit = fixed(limitAt(least, low, top));
+      const left = every.filter((one) => one.left).length;
+      count.textContent = waits
+        ? "Choose a query or a key, and the heads with the largest weights stand here."
+        : least === 0
+          ? `The first ${shown.length} of ${every.length} heads:`
+          : `${left} of ${every.length} heads have at ${low ? "most" : "least"} ${limit}:`;
+    },
+  };
+}
+
+const limitAt = (step, low, top) => (top * (low ? STEPS - step : step)) / STEPS;
+
+/**
+ * All heads of all layers.
+ * @returns {Place[]}
+ */
+function places({ layers, heads }) {
+  return Array.from({ length: layers * heads }, (_, i) => [Math.floor(i / heads), i % heads]);
+}
+
+/** The weight from the query to the key; where one of them isn't chosen, the largest. */
+function pairWeight({ tokens, bytes }, { query, key }, [layer, head]) {
+  if (query === null && key === null) return 0;
+  const all = tokens.map((_, i) => i);
+  const found = (query === null ? all : [query]).flatMap((i) =>
+    (key === null ? all : [key]).map((j) => bytes(layer, head, i, j)),
+  );
+  return Math.max(...found) / 255;
+}
+
+const line = ({ place, number, good }, i) => [
+  h("span", { class: "head-name" }, headName(place)),
+  h(
+    "span",
+    { class: "head-bar", "aria-hidden": "true" },
+    h("span", { style: `width: ${100 * good}%` }),
+  ),
+  h("span", { class: "head-number", "data-value": `rank ${i}` }, fixed(number)),
+];
