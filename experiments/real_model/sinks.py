@@ -1,0 +1,436 @@
+"""Attention sinks of SmolLM2: which heads rest on the first token, why, and what for.
+
+How much weight each head gives to the first token of a text, and how long its value,
+its place in the residual stream and what the MLPs add there are ("weights"); whether it
+is the place or the token ("first token"); what is lost where heads can't see it, or
+where the MLP that marks it is switched off there ("ablation"); and the loss in sliding
+windows, with and without the first tokens ("windows").
+
+A text's pieces begin anywhere in it, and nothing stands before them but where a part
+says so: as in training, where texts of many documents were cut into equal pieces.
+
+Source: Xiao et al. 2024, "Efficient Streaming Language Models with Attention Sinks",
+sections 3.1 and 4.1 (there, a cache's places are counted anew; here each token keeps
+its own); Sun et al. 2024, "Massive Activations in Large Language Models", section 2;
+Gu et al. 2025, "When Attention Sink Emerges in Language Models", for thresholds;
+Kobayashi et al. 2020, section 3, for weights times the norm of what is averaged.
+"""
+
+import functools
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from experiments import many
+from experiments.real_model.attending import Masked, masked
+from experiments.real_model.pretrained_models import smollm2
+from experiments.real_model.sink_texts import TEXTS, windows
+from helpers.attention import causal_mask, sliding_window_mask
+from helpers.models.patching import Part, replaced, watched
+
+THREE = ("shakespeare", "prose", "code")
+LAYERS, HEADS, SHARED = range(30), range(9), 3  # heads share three keys and values
+LEAST = 8  # queries before it are left out: all of their weight lies near the start
+THRESHOLDS = (0.3, 0.5, 0.7)
+PIECES, LENGTH = 40, 128  # for the weights
+SHORT = 96  # tokens, for the first token and the ablations
+PLACE = 32  # of a second token that might become a sink
+MARKS = 11  # the layer whose MLP writes the massive activation
+LONG, ASKED = (
+    512,
+    248,
+)  # tokens of a piece for windows; the last ones, whose loss counts
+GROUPS = 8  # of four pieces each
+GRID = [
+    *(
+        (window, kept)
+        for window in (32, 64, 128, 256)
+        for kept in ("first 0", "first 4")
+    ),
+    *((32, "first 1"), (64, "first 1"), (64, "first 2"), (68, "first 0")),
+    *((64, "middle 4"), (64, "second 4"), (LONG, "first 0")),
+]
+CENTRAL = [(64, "first 0"), (64, "first 4"), (LONG, "first 0")]
+PLAN: list[many.Settings] = [
+    *({"part": "weights", "text": text} for text in TEXTS),
+    *({"part": "first token", "text": text} for text in THREE),
+    *({"part": "ablation", "text": text} for text in THREE),
+    *(
+        {"part": "windows", "text": text, "window": window, "kept": kept, "group": 0}
+        for window, kept in GRID
+        for text in THREE
+    ),
+    *(
+        {
+            "part": "windows",
+            "text": text,
+            "window": window,
+            "kept": kept,
+            "group": group,
+        }
+        for group in range(1, GROUPS)
+        for window, kept in CENTRAL
+        for text in THREE
+    ),
+]
+
+
+def measure(settings: many.Settings) -> many.Run:
+    """What one part finds on one text.
+
+    Args:
+        settings: one of ``PLAN``.
+
+    Returns:
+        run: what ``weights``, ``first_token``, ``ablation`` or ``sliding`` returns.
+    """
+    text = settings["text"]
+    if settings["part"] == "weights":
+        ids = windows(text, PIECES, LENGTH)
+        return {"chosen on": weights(ids[::2]), "test": weights(ids[1::2])}
+    if settings["part"] in ("first token", "ablation"):
+        tested = windows(text, PIECES, LENGTH)[1::2, :SHORT]
+        if settings["part"] == "first token":
+            return first_token(tested[:16])
+        return ablation(tested[:12], other=1 + 2 * THREE.index(text))
+    pieces = windows(text, 4 * GROUPS, LONG)[settings["group"] :: GROUPS]
+    return {"losses": sliding(pieces, settings["window"], settings["kept"])}
+
+
+def weights(ids: Tensor) -> many.Run:
+    """How much weight, and how much else, the first token of some texts has.
+
+    Args:
+        ids: (N, T) int64.
+
+    Returns:
+        found: a dict of, for all queries from ``LEAST`` on, by layer and head the
+            weight on the "first" token and its share of the weights times the norms of
+            what they average, behind the output projection, "of norms"; of the
+            "heads" of each text that give it more than each of ``THRESHOLDS``; by layer
+            the norms of the residual "stream" that the layer reads, of what its "mlp"
+            adds and of "values", at the first place and, at the median, elsewhere; the
+            largest of the stream's norms "elsewhere"; the largest
+            "features" of the stream at the first place, behind layer 12; and by layer
+            how much weight lies "on" the first token, on other newlines, on other marks
+            and on all else, and the shares of these "kinds" among the places that a
+            query sees.
+    """
+    rows = [_weights(batch) for batch in ids.split(10)]
+    merged: many.Run = {"heads": [one for row in rows for one in row.pop("heads")]}
+    features = torch.stack([row.pop("features") for row in rows]).mean(dim=0)
+    largest = features.abs().topk(3).indices
+    merged["features"] = dict(
+        zip(map(str, largest.tolist()), _rounded(features[largest]), strict=True)
+    )
+    for name in rows[0]:
+        mean = torch.stack([row[name] for row in rows]).mean(dim=0)
+        merged[name] = _rounded(mean)
+    return merged
+
+
+def _weights(ids: Tensor) -> dict[str, Any]:
+    model, _ = smollm2()
+    parts = {kind: [Part(kind, i) for i in LAYERS] for kind in ("stream", "mlp")}
+    parts["values"] = [Part("values", i) for i in LAYERS]
+    with (
+        watched(model, list(itertools.chain(*parts.values()))) as given,
+        torch.no_grad(),
+    ):
+        _, found = model(ids, return_weights=True)
+    table = torch.stack(found)[:, :, :, LEAST:]  # (L, B, H, T - LEAST, T)
+    first = table[..., 0].mean(dim=3)  # (L, B, H)
+    norms = {
+        kind: torch.stack([given[part].norm(dim=-1) for part in of])  # (L, B, T)
+        for kind, of in parts.items()
+    }
+    kinds = _kinds(ids)  # (4, B, T)
+    seen = causal_mask(ids.shape[1])[LEAST:].double()
+    shares = torch.einsum("kbs,ts->kt", kinds, seen).mean(dim=1) / len(ids)
+    return {
+        "heads": [
+            [int((one > q).sum()) for q in THRESHOLDS] for one in first.unbind(1)
+        ],
+        "features": given[Part("stream", MARKS + 2)][:, 0].mean(dim=0),
+        "first": first.mean(dim=1),
+        "of norms": _of_norms(table, [given[part] for part in parts["values"]]),
+        **{kind: _beside(one) for kind, one in norms.items()},
+        "elsewhere": norms["stream"][:, :, 1:].flatten(1).max(dim=1).values,
+        "on": torch.einsum("lbhts,kbs->lk", table.double(), kinds)
+        / table[..., 0].numel()
+        * len(LAYERS),
+        "kinds": shares / seen.sum(dim=1).mean(),
+    }
+
+
+def _beside(norms: Tensor) -> Tensor:
+    """By layer, the mean at the first place and the median elsewhere, (L, 2)."""
+    elsewhere = norms[:, :, 1:].flatten(1).median(dim=1).values
+    return torch.stack([norms[:, :, 0].mean(dim=1), elsewhere], dim=-1)
+
+
+def _of_norms(table: Tensor, values: Sequence[Tensor]) -> Tensor:
+    """The first token's share of weights times norms of what a head adds, (L, H)."""
+    model, _ = smollm2()
+    shares = []
+    for layer, (rows, given) in enumerate(zip(table, values, strict=True)):
+        out: Any = model.blocks[layer].get_submodule("attention.out_proj")
+        of_heads = out.weight.unflatten(1, (len(HEADS), -1)).transpose(
+            0, 1
+        )  # (H, C, D)
+        own = given.unflatten(-1, (SHARED, -1)).repeat_interleave(
+            len(HEADS) // SHARED, dim=2
+        )  # (B, T, H, D)
+        square = torch.einsum("hcd,hce->hde", of_heads, of_heads)
+        norms = torch.einsum("bthd,hde,bthe->bht", own, square, own).clamp(min=0).sqrt()
+        added = rows * norms[:, :, None]
+        shares.append((added[..., 0] / added.sum(dim=-1)).mean(dim=(0, 2)))
+    return torch.stack(shares)
+
+
+def _kinds(ids: Tensor) -> Tensor:
+    """One of (4, B, T) is 1: the first token, newlines, other marks, all else."""
+    _, tokenizer = smollm2()
+    pieces = [tokenizer.pieces(row) for row in ids]
+    first = torch.zeros(ids.shape, dtype=torch.bool)
+    first[:, 0] = True
+    newline = torch.tensor([["\n" in one for one in row] for row in pieces]) & ~first
+    mark = torch.tensor(
+        [[not any(map(str.isalnum, one)) for one in row] for row in pieces]
+    )
+    mark &= ~first & ~newline
+    return torch.stack([first, newline, mark, ~(first | newline | mark)]).double()
+
+
+@functools.cache
+def sink_heads() -> Tensor:
+    """Which heads (L, H) give the first token over half of their weight.
+
+    On pieces of two texts with and without many newlines, from the half to choose on.
+    """
+    model, _ = smollm2()
+    pieces = [
+        windows(text, PIECES, LENGTH)[::2][::4] for text in ("shakespeare", "code")
+    ]
+    with torch.no_grad():
+        _, found = model(torch.cat(pieces), return_weights=True)
+    first: Tensor = torch.stack(found)[:, :, :, LEAST:, 0].mean(dim=(1, 3))
+    return first > 0.5
+
+
+def first_token(ids: Tensor) -> many.Run:
+    """Whether the place or the token is the sink: other tokens stand first.
+
+    Args:
+        ids: (N, T) int64.
+
+    Returns:
+        found: from each variant to dicts of lists, a number a text: the mean weight of
+            the ``sink_heads`` on the token at place "0" and at place "32", over queries
+            from 40 on, and the norm that the residual stream has there behind layer 12;
+            and the number of all "heads" that give place 0 over half of their weight.
+    """
+    found = {}
+    for name, (variant, alone) in variants(ids).items():
+        mask = causal_mask(variant.shape[1])
+        if alone:
+            mask[PLACE, :PLACE] = False
+        rows, stream, heads = _resting(variant, mask)
+        found[name] = {"heads": heads} | {
+            f"{what} {place}": _rounded(one[:, place])
+            for what, one in (("weight", rows), ("norm", stream))
+            for place in (0, PLACE)
+        }
+    return found
+
+
+def variants(ids: Tensor) -> dict[str, tuple[Tensor, bool]]:
+    """Texts that begin otherwise, or have their first token at ``PLACE``, too.
+
+    Args:
+        ids: (N, T) int64.
+
+    Returns:
+        variants: from names to ids, and whether place 32 sees nothing but itself.
+    """
+    _, tokenizer = smollm2()
+    generator = torch.Generator().manual_seed(1)
+    words = torch.randint(17, tokenizer.vocab_size, (len(ids),), generator=generator)
+
+    def put(place: int, token: Tensor | int) -> Tensor:
+        changed = ids.clone()
+        changed[:, place] = token
+        return changed
+
+    newline = tokenizer.encode("\n")[0]
+    return {
+        "as it is": (ids, False),
+        "end of text first": (put(0, 0), False),
+        "newline first": (put(0, newline), False),
+        "a random token first": (put(0, words), False),
+        "cut off by 16": (ids.roll(-16, dims=1)[:, :-16], False),
+        "end of text inside": (put(PLACE, 0), False),
+        "first token again inside": (put(PLACE, ids[:, 0]), False),
+        "sees itself alone inside": (ids, True),
+    }
+
+
+def _resting(ids: Tensor, mask: Tensor) -> tuple[Tensor, Tensor, list[int]]:
+    """The mean weight (N, T) of sink heads on each place, the stream's norms (N, T),
+    and how many heads of all rest on place 0."""
+    model, _ = smollm2()
+    cores = {layer: Masked(mask) for layer in LAYERS}
+    stream = Part("stream", MARKS + 2)
+    rows, norms, heads = [], [], []
+    for batch in ids.split(8):
+        with masked(model, cores), watched(model, [stream]) as given, torch.no_grad():
+            model(batch)
+        table = torch.stack([cores[layer].weights for layer in LAYERS], dim=1)
+        late = table[..., PLACE + LEAST :, :].mean(dim=-2)  # (B, L, H, T)
+        rows.append(late[:, sink_heads()].mean(dim=1))
+        norms.append(given[stream].norm(dim=-1))
+        heads += (late[..., 0] > 0.5).sum(dim=(1, 2)).tolist()
+    return torch.cat(rows), torch.cat(norms), heads
+
+
+def ablation(ids: Tensor, *, other: int) -> many.Run:
+    """What is lost where the first token, or another early one, can't be rested on.
+
+    Args:
+        ids: (N, T) int64.
+        other: the place of that other token.
+
+    Returns:
+        found: from each condition to the losses of the texts in nats per token, over
+            the tokens from place 16 on; "weight" beside those that change the stream:
+            the mean weight of the ``sink_heads`` on the first token.
+    """
+    T = ids.shape[1]
+    generator = torch.Generator().manual_seed(2)
+    sinking, causal = sink_heads(), causal_mask(T)
+    found: many.Run = {"other": other, "sink heads": int(sinking.sum())}
+
+    def column(place: int) -> Tensor:
+        later = torch.zeros(T, T, dtype=torch.bool)
+        later[place + 1 :, place] = True  # the token goes on to see itself
+        return later
+
+    def cores(place: int, heads: Tensor, *, values: bool) -> dict[int, Masked]:
+        made = {}
+        for layer in LAYERS:
+            hidden = heads[layer][:, None, None] & column(place)  # (H, T, T)
+            mask = causal if values else causal & ~hidden
+            made[layer] = Masked(mask, hidden if values else None)
+        return made
+
+    for name, of in (("key", False), ("value", True)):
+        for place in (0, other):
+            key = f"{name} of {'the first' if place == 0 else 'another'}"
+            found[key] = _losses_under(ids, cores(place, sinking, values=of))
+    swapped = _as_many_others(sinking, generator)
+    found["key of the first, other heads"] = _losses_under(
+        ids, cores(0, swapped, values=False)
+    )
+    for name, place in (
+        ("whole", None),
+        ("unmarked", 0),
+        ("unmarked elsewhere", other),
+    ):
+        watching = {layer: Masked(causal) for layer in LAYERS}
+        losses, resting = [], []
+        for batch in ids.split(6):
+            with _without_mark(batch, place):
+                losses += _losses_under(batch, watching)
+            table = torch.stack([watching[one].weights for one in LAYERS], dim=1)
+            late = table[..., LEAST:, 0].mean(dim=-1)
+            resting += _rounded(late[:, sinking].mean(dim=1))
+        found[name], found[f"{name}, weight"] = losses, resting
+    return found
+
+
+def _as_many_others(heads: Tensor, generator: torch.Generator) -> Tensor:
+    """As many heads that are none of these, drawn at random from the same layers on."""
+    free = ~heads
+    free[: int(heads.any(dim=1).nonzero()[0])] = False
+    places = free.nonzero()
+    drawn = places[torch.randperm(len(places), generator=generator)[: int(heads.sum())]]
+    others = torch.zeros_like(heads)
+    others[drawn[:, 0], drawn[:, 1]] = True
+    return others
+
+
+def _without_mark(ids: Tensor, place: int | None) -> Any:
+    """The MLP of layer 11 adds at one place what it adds elsewhere on average."""
+    model, _ = smollm2()
+    if place is None:
+        return replaced(model, {})
+    part = Part("mlp", MARKS)
+    with watched(model, [part]) as given, torch.no_grad():
+        model(ids)
+    added = given[part].clone()
+    added[:, place] = added[:, LEAST:].mean(dim=1)
+    return replaced(model, {part: added})
+
+
+def _losses_under(ids: Tensor, cores: dict[int, Masked]) -> list[float]:
+    model, _ = smollm2()
+    with masked(model, cores):
+        return _rounded(torch.cat(list(_nats(ids, ids.shape[1] - 16, size=6))))
+
+
+def sliding(ids: Tensor, window: int, kept: str) -> list[float]:
+    """The loss of texts under a sliding window, with some other tokens kept.
+
+    Args:
+        ids: (N, T) int64.
+        window: how many last tokens a query sees, its own included; all, where it is T.
+        kept: "first 4", the first four tokens; "second 4", four from the second on;
+            "middle 4", four from the 25th on; always beside the window.
+
+    Returns:
+        losses: a list, nats per token over the last ``ASKED`` tokens of each text.
+    """
+    model, _ = smollm2()
+    mask = window_mask(ids.shape[1], window, kept)
+    with masked(model, {layer: Masked(mask) for layer in LAYERS}):
+        return _rounded(torch.cat(list(_nats(ids, ASKED, size=2))))
+
+
+def window_mask(length: int, window: int, kept: str) -> Tensor:
+    """Which tokens are seen in a window, and beside it; as for ``sliding``.
+
+    Returns:
+        mask: (T, T) boolean, True = may attend.
+    """
+    which, count = kept.split()
+    begin = {"first": 0, "second": 1, "middle": 24}[which]
+    mask = sliding_window_mask(length, window)
+    mask[:, begin : begin + int(count)] = True
+    return mask & causal_mask(length)
+
+
+def _nats(ids: Tensor, last: int, *, size: int) -> Iterator[Tensor]:
+    """The mean loss (B,) of each text's last tokens, some texts at a time."""
+    model, _ = smollm2()
+    # The logits of all other places would take a fifth of the time.
+    hook = model.final_norm.register_forward_pre_hook(
+        lambda _, inputs: (inputs[0][:, -last - 1 : -1],)
+    )
+    try:
+        for batch in ids.split(size):
+            with torch.no_grad():
+                logits = model(batch)
+            nats = F.cross_entropy(
+                logits.transpose(1, 2), batch[:, -last:], reduction="none"
+            )
+            yield nats.mean(dim=1)
+    finally:
+        hook.remove()
+
+
+def _rounded(numbers: Tensor) -> list[Any]:
+    return numbers.double().mul(1e4).round().div(1e4).tolist()
