@@ -433,4 +433,6 @@ def _nats(ids: Tensor, last: int, *, size: int) -> Iterator[Tensor]:
 
 
 def _rounded(numbers: Tensor) -> list[Any]:
-    return numbers.double().mul(1e4).round().div(1e4).tolist()
+    """To four places; to one, where they all are large: norms."""
+    places = 1e4 if numbers.abs().max() < 50 else 10.0
+    return numbers.double().mul(places).round().div(places).tolist()
