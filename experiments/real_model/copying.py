@@ -327,9 +327,9 @@ def names() -> many.Run:
     Returns:
         found: for each condition, a dict of the "loss" and the "logit" (above the mean
             of all logits) of a name's tokens behind the first one, each a list, a
-            number a sentence; "drawn zeros 8" has means over every second
-            sentence, a number a draw. "another" has another name in the first mention. All are of the test half
-            but those with "choose".
+            number a sentence; "drawn zeros 8" has means over every second sentence, a
+            number a draw. "another" has another name in the first mention. All are of
+            the test half but those with "choose".
     """
     asked = {half: repeated_names(test=half == "test") for half in ("choose", "test")}
     order, mean = ranked(chosen().prefix), means(*_padded(asked["choose"]))
@@ -402,7 +402,9 @@ def composition() -> many.Run:
             next eight ("next zeros"), the mean of each "drawn" eight of the same
             layers; and where the latter are replaced by their means for the "keys",
             the "queries" or the "values" of the former alone, by the direct path or
-            with the MLPs between them ("keys, MLPs").
+            with the MLPs between them ("keys, MLPs"); and the means where each of
+            them alone ("each, keys"), or each drawn eight ("drawn, keys"), are so
+            replaced for the keys by the direct path.
     """
     ids = told_twice(TESTED, "test")
     induction = ranked(chosen().prefix)[:SWITCHED]
@@ -430,6 +432,11 @@ def composition() -> many.Run:
         key = f"{kind}, MLPs" if mlps else kind
         path = _path(previous, mean, induction, kind, mlps)
         found[key] = _prefix_of(path, ids, induction)
+    others = [drawn(previous, seed) for seed in range(DRAWS)]
+    for key, senders in (("each", [[one] for one in previous]), ("drawn", others)):
+        paths = [_path(of, mean, induction, "keys", False) for of in senders]
+        rows = [_prefix_of(path, ids, induction) for path in paths]
+        found[f"{key}, keys"] = [round(sum(row) / len(row), 4) for row in rows]
     return found
 
 

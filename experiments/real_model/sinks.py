@@ -55,15 +55,11 @@ GRID = [
     *((64, "middle 4"), (64, "second 4"), (LONG, "first 0")),
 ]
 CENTRAL = [(64, "first 0"), (64, "first 4"), (LONG, "first 0")]
+CONTROLS = [(64, "first 1"), (64, "middle 4"), (64, "second 4")]
 PLAN: list[many.Settings] = [
     *({"part": "weights", "text": text} for text in TEXTS),
     *({"part": "first token", "text": text} for text in THREE),
     *({"part": "ablation", "text": text} for text in THREE),
-    *(
-        {"part": "windows", "text": text, "window": window, "kept": kept, "group": 0}
-        for window, kept in GRID
-        for text in THREE
-    ),
     *(
         {
             "part": "windows",
@@ -72,8 +68,13 @@ PLAN: list[many.Settings] = [
             "kept": kept,
             "group": group,
         }
-        for group in range(1, GROUPS)
-        for window, kept in CENTRAL
+        for pairs, groups in (
+            (GRID, range(1)),
+            (CENTRAL, range(1, GROUPS)),
+            (CONTROLS, range(1, GROUPS // 2)),
+        )
+        for group in groups
+        for window, kept in pairs
         for text in THREE
     ),
 ]
@@ -232,7 +233,8 @@ def first_token(ids: Tensor) -> many.Run:
         found: from each variant to dicts of lists, a number a text: the mean weight of
             the ``sink_heads`` on the token at place "0" and at place "32", over queries
             from 40 on, and the norm that the residual stream has there behind layer 12;
-            and the number of all "heads" that give place 0 over half of their weight.
+            the number of all "heads" that give place 0 over half of their weight; and
+            the mean norms there at the first six "places".
     """
     found = {}
     for name, (variant, alone) in variants(ids).items():
@@ -240,7 +242,8 @@ def first_token(ids: Tensor) -> many.Run:
         if alone:
             mask[PLACE, :PLACE] = False
         rows, stream, heads = _resting(variant, mask)
-        found[name] = {"heads": heads} | {
+        places = _rounded(stream[:, :6].mean(dim=0))
+        found[name] = {"heads": heads, "places": places} | {
             f"{what} {place}": _rounded(one[:, place])
             for what, one in (("weight", rows), ("norm", stream))
             for place in (0, PLACE)
@@ -267,11 +270,14 @@ def variants(ids: Tensor) -> dict[str, tuple[Tensor, bool]]:
         return changed
 
     newline = tokenizer.encode("\n")[0]
+    same = ids.clone()
+    same[:, 1:4] = ids[:, :1]
     return {
         "as it is": (ids, False),
         "end of text first": (put(0, 0), False),
         "newline first": (put(0, newline), False),
         "a random token first": (put(0, words), False),
+        "first token four times": (same, False),
         "cut off by 16": (ids.roll(-16, dims=1)[:, :-16], False),
         "end of text inside": (put(PLACE, 0), False),
         "first token again inside": (put(PLACE, ids[:, 0]), False),
