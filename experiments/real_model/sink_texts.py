@@ -1,4 +1,8 @@
-"""Five kinds of text as windows of tokens: none of them begins where its text does."""
+"""Five kinds of text as windows of tokens: none of them begins where its text does.
+
+"prose" and "code" are the sentences of the book's chapters and its library as they are
+now; "shakespeare", "stories" (little-world) and "random" tokens stay what they are.
+"""
 
 import functools
 import json

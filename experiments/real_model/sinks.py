@@ -8,6 +8,8 @@ windows, with and without the first tokens ("windows").
 
 A text's pieces begin anywhere in it, and nothing stands before them but where a part
 says so: as in training, where texts of many documents were cut into equal pieces.
+Prose and code are this book's own, as they were when the record was made
+(``sink_texts``): measure a text's runs together, or their pieces differ.
 
 Source: Xiao et al. 2024, "Efficient Streaming Language Models with Attention Sinks",
 sections 3.1 and 4.1 (there, a cache's places are counted anew; here each token keeps
@@ -92,7 +94,9 @@ def measure(settings: many.Settings) -> many.Run:
     text = settings["text"]
     if settings["part"] == "weights":
         ids = windows(text, PIECES, LENGTH)
-        return {"chosen on": weights(ids[::2]), "test": weights(ids[1::2])}
+        chosen = weights(ids[::2])
+        few = {name: chosen[name] for name in ("first", "heads")}
+        return {"chosen on": few, "test": weights(ids[1::2])}
     if settings["part"] in ("first token", "ablation"):
         tested = windows(text, PIECES, LENGTH)[1::2, :SHORT]
         if settings["part"] == "first token":
