@@ -4,7 +4,8 @@ Scores of all heads on random tokens told twice ("scores"), and on the weights a
 ("matrices"); the loss of the second copy without the heads of the highest scores,
 beside the next ones and others of the same layers ("switched off"), for other lengths
 and tokens ("other texts"), and for made-up names that sentences say twice ("names");
-and whether the induction heads' weights need the previous-token heads ("composition").
+and whether the induction heads' weights need the previous-token heads ("composition"),
+of which one alone is switched off, too ("one head").
 
 Heads are chosen on the first half of the texts, and switched off on the other half.
 
@@ -45,7 +46,10 @@ OTHERS = (
 )
 PLAN: list[many.Settings] = [
     {"part": part}
-    for part in ("scores", "names", "switched off", "composition", "matrices")
+    for part in (
+        *("scores", "names", "switched off", "composition", "matrices"),
+        "one head",
+    )
 ]
 PLAN += [
     {"part": "other texts", "tokens": tokens, "length": length, "start": start}
@@ -73,6 +77,7 @@ def measure(settings: many.Settings) -> many.Run:
         "switched off": switched_off,
         "names": names,
         "composition": composition,
+        "one head": one_head,
     }
     return parts[settings["part"]]()
 
@@ -470,6 +475,34 @@ def _prefix_of(through: nn.Module, ids: Tensor, heads: Sequence[Head]) -> list[f
         for layer, head in heads
     ]
     return _rounded(torch.stack(each).mean(dim=0))
+
+
+def one_head() -> many.Run:
+    """What is lost without the first previous-token head alone.
+
+    Returns:
+        found: the "head", the one of the highest score before the induction heads; from
+            "zeros", "means" and "names, zeros" and so on to what the test half loses
+            without it, as in ``switched_off`` and ``names``; and from "others" and
+            "names, others" to the mean losses without each other head of its layer
+            (zeros): of both copies, and of every second sentence.
+    """
+    ids, mean = told_twice(TESTED, "test"), means(told_twice(TESTED, "choose"))
+    asked = {half: repeated_names(test=half == "test") for half in ("choose", "test")}
+    in_names = means(*_padded(asked["choose"]))
+    earliest = min(layer for layer, _ in ranked(chosen().prefix)[:SWITCHED])
+    head = next(one for one in ranked(chosen().previous) if one[0] < earliest)
+    found: many.Run = {"head": name(head)}
+    for kind, instead in (("zeros", 0.0), ("means", mean[head])):
+        found[kind] = list(map(_rounded, losses(ids, {head: instead})))
+    for kind, instead in (("zeros", 0.0), ("means", in_names[head])):
+        found[f"names, {kind}"] = _finished(asked["test"], {head: instead}, False)
+    others = [(head[0], other) for other in range(HEADS) if other != head[1]]
+    rows = [losses(ids, {one: 0.0}) for one in others]
+    found["others"] = [[round(float(one.mean()), 4) for one in row] for row in rows]
+    ends = [_finished(asked["test"][::2], {one: 0.0}, False)["loss"] for one in others]
+    found["names, others"] = [round(sum(one) / len(one), 4) for one in ends]
+    return found
 
 
 def matrices() -> many.Run:
