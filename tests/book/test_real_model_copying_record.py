@@ -7,6 +7,9 @@ import pytest
 import torch
 
 from experiments.real_model import copying
+from experiments.real_model.copying_losses import losses
+from experiments.real_model.copying_scores import HEADS, LAYERS, told_twice
+from experiments.real_model.copying_scores import name as named
 from helpers.recorded import results
 from helpers.recorded.spread import mean_and_interval
 from helpers.recorded.sweeps import has
@@ -15,7 +18,7 @@ from tests.real_models import need
 RUNS = [
     run for run in results.record("real_model")["runs"] if run["study"] == "copying"
 ]
-PLACES = list(itertools.product(range(copying.LAYERS), range(copying.HEADS)))
+PLACES = list(itertools.product(range(LAYERS), range(HEADS)))
 
 
 def the(part, **settings):
@@ -39,7 +42,7 @@ def test_the_record_is_whole():
 
 def test_what_is_measured_anew_is_what_the_record_has():
     need("smollm2-135m")
-    found = copying.losses(copying.told_twice(copying.TESTED, "test"))
+    found = losses(told_twice(copying.TESTED, "test"))
     for one, expected in zip(found, the("switched off")["whole"], strict=True):
         torch.testing.assert_close(one, torch.tensor(expected), atol=2e-3, rtol=1e-3)
 
@@ -52,16 +55,15 @@ def test_few_heads_go_back_to_what_came_next_and_both_halves_agree():
     assert min(layer for layer, _ in high) == 17
     assert statistics.median(itertools.chain(*test)) < 0.01
     order = the("switched off")["heads"]
-    assert {copying.name(one) for one in high} == set(order[:12])
+    assert {named(one) for one in high} == set(order[:12])
     for layer, head in PLACES:
         assert abs(test[layer][head] - chosen[layer][head]) < 0.02
     assert max(itertools.chain(*scores["errors"])) < 0.02
 
 
 def test_heads_that_share_keys_go_back_together():
-    pairs = list(
-        itertools.combinations((map(int, one.split(".")) for one in top(8)), 2)
-    )
+    heads = [tuple(map(int, one.split("."))) for one in top(8)]
+    pairs = itertools.combinations(heads, 2)
     same_layer = [(a, b) for (one, a), (other, b) in pairs if one == other]
     assert len(same_layer) == 5
     assert sum(a // 3 == b // 3 for a, b in same_layer) == 4

@@ -6,13 +6,14 @@ import statistics
 import pytest
 
 from experiments.real_model import sink_texts, sinks
+from experiments.real_model.sink_weights import HEADS, LAYERS, weights
 from helpers.recorded import results
 from helpers.recorded.spread import mean_and_interval
 from helpers.recorded.sweeps import has
 from tests.real_models import need
 
 RUNS = [run for run in results.record("real_model")["runs"] if run["study"] == "sinks"]
-PLACES = list(itertools.product(sinks.LAYERS, sinks.HEADS))
+PLACES = list(itertools.product(LAYERS, HEADS))
 
 
 def runs(part, **settings):
@@ -42,9 +43,7 @@ def test_what_is_measured_anew_is_what_the_record_has():
     need("smollm2-135m")
     ids = sink_texts.windows("stories", sinks.PIECES, sinks.LENGTH)[1:6:2]
     record = runs("weights", text="stories")[0]["test"]
-    for found, expected in zip(
-        sinks.weights(ids)["heads"], record["heads"][:3], strict=True
-    ):
+    for found, expected in zip(weights(ids)["heads"], record["heads"][:3], strict=True):
         for one, other in zip(found, expected, strict=True):
             assert abs(one - other) <= 1  # one that is at a threshold
 
@@ -117,7 +116,7 @@ def test_a_token_that_sees_only_itself_is_a_first_token():
         assert min(alone["norm 32"]) > 18_000
         four = run["first token four times"]["places"]
         assert min(four[:4]) > 0.999 * max(four[:4]) > 20_000 > 1000 > four[4]
-        assert statistics.fmean(run["end of text inside"]["weight 32"]) > 0.25
+        assert statistics.fmean(run["end of text inside"]["weight 32"]) > 0.2
 
 
 def test_what_is_lost_without_the_sink_and_without_its_mark():

@@ -1,4 +1,4 @@
-"""experiments.real_model.copying: its texts, its choices, its scores on a few texts."""
+"""What experiments.real_model.copying asks: texts, choices, and scores on a few."""
 
 import itertools
 
@@ -6,7 +6,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from experiments.real_model import copying
+from experiments.real_model import copying_losses, copying_scores
 from experiments.real_model.pretrained_models import smollm2
 from helpers.models import induction
 from helpers.models.patching import Part, watched
@@ -20,31 +20,31 @@ def real():
     return smollm2()
 
 
-@pytest.mark.parametrize("tokens", copying.RANGES)
+@pytest.mark.parametrize("tokens", copying_scores.RANGES)
 def test_a_copy_repeats_no_token_and_is_told_twice(tokens):
-    ids = copying.told_twice(5, "test", length=9, tokens=tokens)
+    ids = copying_scores.told_twice(5, "test", length=9, tokens=tokens)
     assert ids.shape == (5, 19)
     assert torch.equal(ids[:, 1:10], ids[:, 10:])
     assert not ids[:, 0].any()
-    low, high = copying.RANGES[tokens]
+    low, high = copying_scores.RANGES[tokens]
     for row in ids[:, 1:10].tolist():
         assert len(set(row)) == 9
         assert low <= min(row) <= max(row) < high
-    other = copying.told_twice(5, "choose", length=9, tokens=tokens)
+    other = copying_scores.told_twice(5, "choose", length=9, tokens=tokens)
     assert not (ids == other)[:, 1:].all(dim=1).any()
 
 
 def test_heads_are_ranked_by_their_mean():
-    scores = torch.zeros(copying.LAYERS, copying.HEADS, 2)
+    scores = torch.zeros(copying_scores.LAYERS, copying_scores.HEADS, 2)
     scores[3, 8] = torch.tensor([1.0, 0.0])
     scores[29, 0] = torch.tensor([0.4, 0.5])
-    assert copying.ranked(scores)[:2] == [(3, 8), (29, 0)]
-    assert len(set(copying.ranked(scores))) == 270
+    assert copying_scores.ranked(scores)[:2] == [(3, 8), (29, 0)]
+    assert len(set(copying_scores.ranked(scores))) == 270
 
 
 def test_others_are_drawn_from_the_same_layers_and_are_never_the_heads():
     heads = [(2, 0), (2, 1), (5, 8)]
-    draws = [copying.drawn(heads, seed) for seed in range(30)]
+    draws = [copying_losses.drawn(heads, seed) for seed in range(30)]
     for draw in draws:
         assert [layer for layer, _ in draw] == [2, 2, 5]
         assert not set(draw) & set(heads)
@@ -52,15 +52,15 @@ def test_others_are_drawn_from_the_same_layers_and_are_never_the_heads():
     assert {one for draw in draws for one in draw} == {
         (layer, head) for layer in (2, 5) for head in range(9)
     } - set(heads)
-    assert copying.drawn(heads, 7) == draws[7]
+    assert copying_losses.drawn(heads, 7) == draws[7]
 
 
 def test_scores_are_those_of_the_library(real):
-    ids = copying.told_twice(2, "test", length=6)
-    found = copying.scores(ids)
+    ids = copying_scores.told_twice(2, "test", length=6)
+    found = copying_scores.scores(ids)
     prefix = induction.prefix_matching(real[0], ids[:, :-1])
     # The library asks the whole second copy, whose first token is one of them, too.
-    rows = copying.scores(torch.cat([ids[:, :-1], ids[:, -1:]], dim=1)).prefix
+    rows = copying_scores.scores(torch.cat([ids[:, :-1], ids[:, -1:]], dim=1)).prefix
     assert torch.equal(rows, found.prefix)
     with torch.no_grad():
         _, weights = real[0](ids, return_weights=True)
@@ -75,7 +75,7 @@ def test_scores_are_those_of_the_library(real):
 
 @torch.no_grad()
 def test_what_a_head_copies_is_what_it_adds_to_the_logits(real):
-    model, ids = real[0], copying.told_twice(1, "test", length=4)
+    model, ids = real[0], copying_scores.told_twice(1, "test", length=4)
     layer, head, D = 23, 2, 64
     last = []
     hook = model.final_norm.register_forward_pre_hook(lambda _, x: last.append(x[0]))
@@ -89,17 +89,17 @@ def test_what_a_head_copies_is_what_it_adds_to_the_logits(real):
         size = last[0][0, place].square().mean().sqrt()
         logits = model.token_embedding.weight @ (added * model.final_norm.weight / size)
         mean += (logits[ids[0, place + 1]] - logits[ids[0, 1:5]].mean()) / 3
-    found = copying.scores(ids).copied[layer, head, 0]
+    found = copying_scores.scores(ids).copied[layer, head, 0]
     torch.testing.assert_close(found, mean, rtol=1e-3, atol=1e-4)
 
 
 def test_losses_are_those_of_the_library(real):
-    ids = copying.told_twice(2, "test", length=5)
+    ids = copying_scores.told_twice(2, "test", length=5)
     expected = induction.losses_of_copies(real[0], ids)
-    found = [float(one.mean()) for one in copying.losses(ids)]
+    found = [float(one.mean()) for one in copying_losses.losses(ids)]
     assert found == pytest.approx(expected, rel=1e-4)
     silent = {(18, 6): 0.0, (17, 4): 0.0, (17, 5): 0.0}
-    first, second = copying.losses(ids, silent)
+    first, second = copying_losses.losses(ids, silent)
     assert float(second.mean()) > found[1] + 0.1
     assert abs(float(first.mean()) - found[0]) < 1
 
@@ -107,9 +107,9 @@ def test_losses_are_those_of_the_library(real):
 def test_the_end_of_a_name_is_asked_behind_its_first_token(real):
     model, tokenizer = real
     asked = repeated_names.repeated_names(test=False)[:3]
-    found = copying._finished(asked, {}, False)
+    found = copying_losses.finished(asked, {}, False)
     for one, loss in zip(asked, found["loss"], strict=True):
-        ids = torch.tensor([[copying.START, *tokenizer.encode(one.text)]])
+        ids = torch.tensor([[copying_scores.START, *tokenizer.encode(one.text)]])
         count = len(tokenizer.encode(one.name)) - 1
         with torch.no_grad():
             rows = model(ids)[0, -count - 1 : -1]

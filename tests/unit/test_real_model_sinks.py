@@ -3,11 +3,12 @@
 import pytest
 import torch
 
-from experiments.real_model import sink_texts, sinks
+from experiments.real_model import sink_texts, sink_weights, sinks
 from experiments.real_model.attending import Masked, masked
 from experiments.real_model.pretrained_models import smollm2
 from helpers.attention import causal_mask
 from helpers.models.language_model import TransformerLM
+from helpers.models.patching import Part, watched
 from helpers.models.transformer_block import TransformerConfig
 from tests.real_models import need
 
@@ -111,8 +112,8 @@ def test_other_first_tokens(real):
 def test_what_weights_finds_agrees_with_the_model(real):
     ids = sink_texts.windows("stories", 2, 40)
     _, rows = real[0](ids, return_weights=True)
-    found = sinks.weights(ids)
-    late = torch.stack(rows)[..., sinks.LEAST :, :]
+    found = sink_weights.weights(ids)
+    late = torch.stack(rows)[..., sink_weights.LEAST :, :]
     first = late[..., 0].mean(dim=(1, 3))
     torch.testing.assert_close(torch.tensor(found["first"]), first, atol=1e-4, rtol=0)
     torch.testing.assert_close(
@@ -129,14 +130,14 @@ def test_what_weights_finds_agrees_with_the_model(real):
 
 def test_the_massive_activation_is_taken_away_at_one_place_alone(real):
     ids = sink_texts.windows("stories", 1, 24)
-    part = sinks.Part("mlp", sinks.MARKS)
-    with torch.no_grad(), sinks.watched(real[0], [part]) as given:
+    part = Part("mlp", sink_weights.MARKS)
+    with torch.no_grad(), watched(real[0], [part]) as given:
         real[0](ids)
     before = given[part].clone()
     with (
         torch.no_grad(),
         sinks._without_mark(ids, 0),
-        sinks.watched(real[0], [part]) as given,
+        watched(real[0], [part]) as given,
     ):
         real[0](ids)
     torch.testing.assert_close(given[part][:, 1:], before[:, 1:])
