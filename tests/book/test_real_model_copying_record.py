@@ -134,3 +134,15 @@ def test_the_matrices_do_not_tell_the_induction_heads():
     for of, bound in ((rank, 0.64), (positive, 0.36)):
         mean = statistics.fmean(of[layer][head] for layer, head in heads)
         assert mean < statistics.median(itertools.chain(*of)) < bound + 0.01
+
+
+def test_without_that_one_head_most_of_a_copy_is_lost():
+    found = the("one head")
+    assert found["head"] == "16.0"
+    for kind in ("zeros", "means"):
+        assert mean_and_interval(found[kind][1]).low > 6
+        assert abs(statistics.fmean(found[kind][0]) - 14.8) < 0.2
+        names = by_template(found[f"names, {kind}"]["loss"])
+        assert mean_and_interval(names).low > 1.5
+    assert max(second for _, second in found["others"]) < 2.2
+    assert max(found["names, others"]) < 0.4
