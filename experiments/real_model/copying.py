@@ -5,7 +5,8 @@ Scores of all heads on random tokens told twice ("scores"), and on the weights a
 beside the next ones and others of the same layers ("switched off"), for other lengths
 and tokens ("other texts"), and for made-up names that sentences say twice ("names");
 and whether the induction heads' weights need the previous-token heads ("composition"),
-of which one alone is switched off, too ("one head").
+of which one alone is switched off, too ("one head"); and what a text that isn't told
+twice loses without these heads ("plain text").
 
 Heads are chosen on the first half of the texts, and switched off on the other half.
 
@@ -43,6 +44,8 @@ from experiments.real_model.copying_scores import (
     told_twice,
 )
 from experiments.real_model.pretrained_models import smollm2
+from experiments.real_model.sink_texts import windows
+from experiments.real_model.sinks import nats
 from helpers.attention import causal_mask
 from helpers.models.induction import after_the_same
 from helpers.models.patching import Part, PathPatched
@@ -67,6 +70,7 @@ PLAN += [
     {"part": "other texts", "tokens": tokens, "length": length, "start": start}
     for tokens, length, start in OTHERS
 ]
+PLAN += [{"part": "plain text", "text": text} for text in ("prose", "shakespeare")]
 
 
 def measure(settings: many.Settings) -> many.Run:
@@ -83,6 +87,9 @@ def measure(settings: many.Settings) -> many.Run:
             *(TESTED, "test"), length=settings["length"], tokens=settings["tokens"]
         )
         return other_texts(ids if settings["start"] else ids[:, 1:])
+    if settings["part"] == "plain text":
+        pieces = windows(settings["text"], 40, 128)[1::2]
+        return plain_text(pieces[:16, :96])
     parts = {
         "scores": scores_of_halves,
         "matrices": matrices,
@@ -296,8 +303,7 @@ def one_head() -> many.Run:
     ids, mean = told_twice(TESTED, "test"), means(told_twice(TESTED, "choose"))
     asked = {half: repeated_names(test=half == "test") for half in ("choose", "test")}
     in_names = means(*padded(asked["choose"]))
-    earliest = min(layer for layer, _ in ranked(chosen().prefix)[:SWITCHED])
-    head = next(one for one in ranked(chosen().previous) if one[0] < earliest)
+    head = first_previous()
     found: many.Run = {"head": name(head)}
     for kind, instead in (("zeros", 0.0), ("means", mean[head])):
         found[kind] = list(map(rounded, losses(ids, {head: instead})))
@@ -308,4 +314,36 @@ def one_head() -> many.Run:
     found["others"] = [[round(float(one.mean()), 4) for one in row] for row in rows]
     ends = [finished(asked["test"][::2], {one: 0.0}, False)["loss"] for one in others]
     found["names, others"] = [round(sum(one) / len(one), 4) for one in ends]
+    return found
+
+
+def first_previous() -> Head:
+    """The head of the highest previous-token score before the induction heads."""
+    earliest = min(layer for layer, _ in ranked(chosen().prefix)[:SWITCHED])
+    return next(one for one in ranked(chosen().previous) if one[0] < earliest)
+
+
+def plain_text(ids: Tensor) -> many.Run:
+    """What other texts lose without the same heads.
+
+    Args:
+        ids: (N, T) int64.
+
+    Returns:
+        found: the losses of the texts in nats per token, over the tokens from place 16
+            on: "whole"; without the first previous-token head, "one head"; without the
+            eight heads of the highest prefix scores, "top"; and without eight others of
+            the same layers, "drawn 0" to "drawn 3" (zeros).
+    """
+    top = ranked(chosen().prefix)[:SWITCHED]
+    switched: dict[str, Sequence[Head]] = {
+        "whole": (),
+        "one head": (first_previous(),),
+        "top": top,
+        **{f"drawn {seed}": drawn(top, seed) for seed in range(4)},
+    }
+    found: many.Run = {}
+    for key, heads in switched.items():
+        with without(dict.fromkeys(heads, 0.0)):
+            found[key] = rounded(torch.cat(list(nats(ids, ids.shape[1] - 16, size=8))))
     return found

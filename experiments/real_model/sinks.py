@@ -280,7 +280,7 @@ def _without_mark(ids: Tensor, place: int | None) -> Any:
 def _losses_under(ids: Tensor, cores: dict[int, Masked]) -> list[float]:
     model, _ = smollm2()
     with masked(model, cores):
-        return rounded(torch.cat(list(_nats(ids, ids.shape[1] - 16, size=6))))
+        return rounded(torch.cat(list(nats(ids, ids.shape[1] - 16, size=6))))
 
 
 def sliding(ids: Tensor, window: int, kept: str) -> list[float]:
@@ -298,7 +298,7 @@ def sliding(ids: Tensor, window: int, kept: str) -> list[float]:
     model, _ = smollm2()
     mask = window_mask(ids.shape[1], window, kept)
     with masked(model, {layer: Masked(mask) for layer in LAYERS}):
-        return rounded(torch.cat(list(_nats(ids, ASKED, size=2))))
+        return rounded(torch.cat(list(nats(ids, ASKED, size=2))))
 
 
 def window_mask(length: int, window: int, kept: str) -> Tensor:
@@ -314,8 +314,17 @@ def window_mask(length: int, window: int, kept: str) -> Tensor:
     return mask & causal_mask(length)
 
 
-def _nats(ids: Tensor, last: int, *, size: int) -> Iterator[Tensor]:
-    """The mean loss (B,) of each text's last tokens, some texts at a time."""
+def nats(ids: Tensor, last: int, *, size: int) -> Iterator[Tensor]:
+    """The loss of each text's last tokens, some texts at a time.
+
+    Args:
+        ids: (N, T) int64.
+        last: how many tokens count.
+        size: B, how many texts run together.
+
+    Yields:
+        losses: (B,), nats per token.
+    """
     model, _ = smollm2()
     # The logits of all other places would take a fifth of the time.
     hook = model.final_norm.register_forward_pre_hook(
@@ -325,9 +334,9 @@ def _nats(ids: Tensor, last: int, *, size: int) -> Iterator[Tensor]:
         for batch in ids.split(size):
             with torch.no_grad():
                 logits = model(batch)
-            nats = F.cross_entropy(
+            rows = F.cross_entropy(
                 logits.transpose(1, 2), batch[:, -last:], reduction="none"
             )
-            yield nats.mean(dim=1)
+            yield rows.mean(dim=1)
     finally:
         hook.remove()

@@ -146,3 +146,17 @@ def test_without_that_one_head_most_of_a_copy_is_lost():
         assert mean_and_interval(names).low > 1.5
     assert max(second for _, second in found["others"]) < 2.2
     assert max(found["names, others"]) < 0.4
+
+
+def test_a_text_that_is_not_told_twice_hardly_misses_them():
+    for text in ("prose", "shakespeare"):
+        run = the("plain text", text=text)
+        lost = {
+            kind: statistics.fmean(run[kind]) - statistics.fmean(run["whole"])
+            for kind in run
+            if isinstance(run[kind], list)
+        }
+        assert 0 < lost["one head"] < 0.08
+        assert 0 < lost["top"] < 0.12
+        drawn = [lost[f"drawn {seed}"] for seed in range(4)]
+        assert lost["top"] - max(drawn) < 0.05
