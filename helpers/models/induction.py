@@ -175,12 +175,18 @@ def copying_matrix(model: TransformerLM, layer: int, head: int) -> Tensor:
     block, config = model.blocks[layer], model.config
     D = config.d_model // config.num_heads
     rows = slice(head * D, (head + 1) * D)
+    shared = head * (config.num_kv_heads or config.num_heads) // config.num_heads
+    of_values = slice(shared * D, (shared + 1) * D)  # heads 0, 0, 1, 1 have values 0, 1
     attention: Any = block.get_submodule("attention")
     gain: Any = model.final_norm
     output = model.token_embedding if model.head is None else model.head
     with torch.no_grad():
         x = block.get_submodule("attention_norm")(model.token_embedding.weight)
-        x = x @ attention.W_value.weight[rows].T @ attention.out_proj.weight[:, rows].T
+        x = (
+            x
+            @ attention.W_value.weight[of_values].T
+            @ attention.out_proj.weight[:, rows].T
+        )
         if config.norm == "layer":
             x = x - x.mean(dim=-1, keepdim=True)
         if config.norm != "none":

@@ -33,7 +33,9 @@ class Part(NamedTuple):
             adds; "stream", what its block reads, the sum of all before it. The stream
             of layer 0 is the embeddings.
         layer: which block, from 0.
-        head: for the first four, which head, from 0; all of them where None.
+        head: for the first four, which head, from 0; all of them where None. Where
+            query heads share keys and values, those are counted by themselves: heads 0,
+            0, 1, 1 have keys 0, 1.
     """
 
     kind: str
@@ -199,7 +201,7 @@ def _features(model: TransformerLM, part: Part) -> slice:
     """Which features of a layer's a part has."""
     if part.head is None:
         return slice(None)
-    width = model.config.d_model // model.config.num_heads
+    width = model.config.d_model // model.config.num_heads  # of keys, too
     return slice(part.head * width, (part.head + 1) * width)
 
 
@@ -249,6 +251,12 @@ def _require_part(model: TransformerLM, part: Part) -> None:
         listed = ", ".join(map(repr, KINDS))
         raise ValueError(f"a part must be a Part of kind {listed}, got {part!r}")
     require_head(model, part.layer, part.head)
+    shared = model.config.num_kv_heads or model.config.num_heads
+    if part.kind in ("keys", "values") and (part.head or 0) >= shared:
+        raise ValueError(
+            f"head must be an integer from 0 to {shared - 1} for {part.kind!r}, which "
+            f"heads share, got {part.head!r}"
+        )
     if part.head is not None and part.kind not in OF_HEADS:
         raise ValueError(f"head must be None for kind {part.kind!r}, got {part.head}")
     if part.kind == "mlp" and not model.config.mlp:

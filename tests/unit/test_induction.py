@@ -181,6 +181,20 @@ def test_the_copying_matrix_is_the_one_put_in(num_heads, head):
         assert not induction.copying_matrix(model, 0, other).any()
 
 
+def test_the_copying_matrix_of_a_head_that_shares_its_values():
+    sharing, full = untrained(num_heads=4, num_kv_heads=2), untrained(num_heads=4)
+    state = sharing.state_dict()
+    for layer in range(3):
+        for name in ("key", "value"):
+            key = f"blocks.{layer}.attention.W_{name}.weight"
+            of_heads = state[key].unflatten(0, (2, 10))
+            state[key] = of_heads.repeat_interleave(2, dim=0).flatten(0, 1)
+    full.load_state_dict(state)
+    for head in range(4):
+        expected = induction.copying_matrix(full, 1, head)
+        assert torch.equal(induction.copying_matrix(sharing, 1, head), expected)
+
+
 @pytest.mark.parametrize("norm", ["none", "rms", "layer"])
 def test_the_copying_matrix_is_what_a_sole_character_adds(norm):
     """One layer, one character: its head's part of the logits, up to their scale."""

@@ -286,6 +286,16 @@ def test_a_part_that_is_not_there_is_named(model, part, message):
             use()
 
 
+def test_a_head_of_keys_that_queries_share_is_counted_among_the_keys(ids):
+    shared = make(num_kv_heads=1)
+    with watched(shared, [Part("keys", 1, 0), Part("queries", 1, 2)]) as given:
+        shared(ids)
+    assert given[Part("keys", 1, 0)].shape == given[Part("queries", 1, 2)].shape
+    for kind in ("keys", "values"):
+        with pytest.raises(ValueError, match=f"from 0 to 0 for '{kind}'.*, got 1"):
+            replaced(shared, {Part(kind, 1, 1): 0.0}).__enter__()
+
+
 def test_what_does_not_fit_is_named(model, ids):
     mlp = Part("mlp", 0)
     with pytest.raises(ValueError, match="the model's, which has no MLPs"):

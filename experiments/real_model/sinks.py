@@ -1,0 +1,342 @@
+"""Attention sinks of SmolLM2: which heads rest on the first token, why, and what for.
+
+How much weight each head gives to the first token of a text, and how long its value,
+its place in the residual stream and what the MLPs add there are ("weights"); whether it
+is the place or the token ("first token"); what is lost where heads can't see it, or
+where the MLP that marks it is switched off there ("ablation"); and the loss in sliding
+windows, with and without the first tokens ("windows").
+
+A text's pieces begin anywhere in it, and nothing stands before them but where a part
+says so: as in training, where texts of many documents were cut into equal pieces.
+Prose and code are this book's own, as they were when the record was made
+(``sink_texts``): measure a text's runs together, or their pieces differ.
+
+Source: Xiao et al. 2024, "Efficient Streaming Language Models with Attention Sinks",
+sections 3.1 and 4.1 (there, a cache's places are counted anew; here each token keeps
+its own); Sun et al. 2024, "Massive Activations in Large Language Models", section 2;
+Gu et al. 2025, "When Attention Sink Emerges in Language Models", for thresholds;
+Kobayashi et al. 2020, section 3, for weights times the norm of what is averaged.
+"""
+
+import functools
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from experiments import many
+from experiments.real_model.attending import Masked, masked
+from experiments.real_model.pretrained_models import smollm2
+from experiments.real_model.sink_texts import TEXTS, windows
+from experiments.real_model.sink_weights import LAYERS, LEAST, MARKS, rounded, weights
+from helpers.attention import causal_mask, sliding_window_mask
+from helpers.models.patching import Part, replaced, watched
+
+THREE = ("shakespeare", "prose", "code")
+PIECES, LENGTH = 40, 128  # for the weights
+SHORT = 96  # tokens, for the first token and the ablations
+PLACE = 32  # of a second token that might become a sink
+LONG, ASKED = (
+    512,
+    248,
+)  # tokens of a piece for windows; the last ones, whose loss counts
+GROUPS = 8  # of four pieces each
+GRID = [
+    *(
+        (window, kept)
+        for window in (32, 64, 128, 256)
+        for kept in ("first 0", "first 4")
+    ),
+    *((32, "first 1"), (64, "first 1"), (64, "first 2"), (68, "first 0")),
+    *((64, "middle 4"), (64, "second 4"), (LONG, "first 0")),
+]
+CENTRAL = [(64, "first 0"), (64, "first 4"), (LONG, "first 0")]
+CONTROLS = [(64, "first 1"), (64, "middle 4"), (64, "second 4")]
+PLAN: list[many.Settings] = [
+    *({"part": "weights", "text": text} for text in TEXTS),
+    *({"part": "first token", "text": text} for text in THREE),
+    *({"part": "ablation", "text": text} for text in THREE),
+    *(
+        {
+            "part": "windows",
+            "text": text,
+            "window": window,
+            "kept": kept,
+            "group": group,
+        }
+        for pairs, groups in (
+            (GRID, range(1)),
+            (CENTRAL, range(1, GROUPS)),
+            (CONTROLS, range(1, GROUPS // 2)),
+        )
+        for group in groups
+        for window, kept in pairs
+        for text in THREE
+    ),
+]
+
+
+def measure(settings: many.Settings) -> many.Run:
+    """What one part finds on one text.
+
+    Args:
+        settings: one of ``PLAN``.
+
+    Returns:
+        run: what ``weights``, ``first_token``, ``ablation`` or ``sliding`` returns.
+    """
+    text = settings["text"]
+    if settings["part"] == "weights":
+        ids = windows(text, PIECES, LENGTH)
+        chosen = weights(ids[::2])
+        few = {name: chosen[name] for name in ("first", "heads")}
+        return {"chosen on": few, "test": weights(ids[1::2])}
+    if settings["part"] in ("first token", "ablation"):
+        tested = windows(text, PIECES, LENGTH)[1::2, :SHORT]
+        if settings["part"] == "first token":
+            return first_token(tested[:16])
+        return ablation(tested[:12], other=1 + 2 * THREE.index(text))
+    pieces = windows(text, 4 * GROUPS, LONG)[settings["group"] :: GROUPS]
+    return {"losses": sliding(pieces, settings["window"], settings["kept"])}
+
+
+@functools.cache
+def sink_heads() -> Tensor:
+    """Which heads (L, H) give the first token over half of their weight.
+
+    On pieces of two texts with and without many newlines, from the half to choose on.
+    """
+    model, _ = smollm2()
+    pieces = [
+        windows(text, PIECES, LENGTH)[::2][::4] for text in ("shakespeare", "code")
+    ]
+    with torch.no_grad():
+        _, found = model(torch.cat(pieces), return_weights=True)
+    first: Tensor = torch.stack(found)[:, :, :, LEAST:, 0].mean(dim=(1, 3))
+    return first > 0.5
+
+
+def first_token(ids: Tensor) -> many.Run:
+    """Whether the place or the token is the sink: other tokens stand first.
+
+    Args:
+        ids: (N, T) int64.
+
+    Returns:
+        found: from each variant to dicts of lists, a number a text: the mean weight of
+            the ``sink_heads`` on the token at place "0" and at place "32", over queries
+            from 40 on, and the norm that the residual stream has there behind layer 12;
+            the number of all "heads" that give place 0 over half of their weight; and
+            the mean norms there at the first six "places".
+    """
+    found = {}
+    for name, (variant, alone) in variants(ids).items():
+        mask = causal_mask(variant.shape[1])
+        if alone:
+            mask[PLACE, :PLACE] = False
+        rows, stream, heads = _resting(variant, mask)
+        places = rounded(stream[:, :6].mean(dim=0))
+        found[name] = {"heads": heads, "places": places} | {
+            f"{what} {place}": rounded(one[:, place])
+            for what, one in (("weight", rows), ("norm", stream))
+            for place in (0, PLACE)
+        }
+    return found
+
+
+def variants(ids: Tensor) -> dict[str, tuple[Tensor, bool]]:
+    """Texts that begin otherwise, or have their first token at ``PLACE``, too.
+
+    Args:
+        ids: (N, T) int64.
+
+    Returns:
+        variants: from names to ids, and whether place 32 sees nothing but itself.
+    """
+    _, tokenizer = smollm2()
+    generator = torch.Generator().manual_seed(1)
+    words = torch.randint(17, tokenizer.vocab_size, (len(ids),), generator=generator)
+
+    def put(place: int, token: Tensor | int) -> Tensor:
+        changed = ids.clone()
+        changed[:, place] = token
+        return changed
+
+    newline = tokenizer.encode("\n")[0]
+    same = ids.clone()
+    same[:, 1:4] = ids[:, :1]
+    return {
+        "as it is": (ids, False),
+        "end of text first": (put(0, 0), False),
+        "newline first": (put(0, newline), False),
+        "a random token first": (put(0, words), False),
+        "first token four times": (same, False),
+        "cut off by 16": (ids.roll(-16, dims=1)[:, :-16], False),
+        "end of text inside": (put(PLACE, 0), False),
+        "first token again inside": (put(PLACE, ids[:, 0]), False),
+        "sees itself alone inside": (ids, True),
+    }
+
+
+def _resting(ids: Tensor, mask: Tensor) -> tuple[Tensor, Tensor, list[int]]:
+    """The mean weight (N, T) of sink heads on each place, the stream's norms (N, T),
+    and how many heads of all rest on place 0."""
+    model, _ = smollm2()
+    cores = {layer: Masked(mask) for layer in LAYERS}
+    stream = Part("stream", MARKS + 2)
+    rows, norms, heads = [], [], []
+    for batch in ids.split(8):
+        with masked(model, cores), watched(model, [stream]) as given, torch.no_grad():
+            model(batch)
+        table = torch.stack([cores[layer].weights for layer in LAYERS], dim=1)
+        late = table[..., PLACE + LEAST :, :].mean(dim=-2)  # (B, L, H, T)
+        rows.append(late[:, sink_heads()].mean(dim=1))
+        norms.append(given[stream].norm(dim=-1))
+        heads += (late[..., 0] > 0.5).sum(dim=(1, 2)).tolist()
+    return torch.cat(rows), torch.cat(norms), heads
+
+
+def ablation(ids: Tensor, *, other: int) -> many.Run:
+    """What is lost where the first token, or another early one, can't be rested on.
+
+    Args:
+        ids: (N, T) int64.
+        other: the place of that other token.
+
+    Returns:
+        found: from each condition to the losses of the texts in nats per token, over
+            the tokens from place 16 on; "weight" beside those that change the stream:
+            the mean weight of the ``sink_heads`` on the first token.
+    """
+    T = ids.shape[1]
+    generator = torch.Generator().manual_seed(2)
+    sinking, causal = sink_heads(), causal_mask(T)
+    found: many.Run = {"other": other, "sink heads": int(sinking.sum())}
+
+    def column(place: int) -> Tensor:
+        later = torch.zeros(T, T, dtype=torch.bool)
+        later[place + 1 :, place] = True  # the token goes on to see itself
+        return later
+
+    def cores(place: int, heads: Tensor, *, values: bool) -> dict[int, Masked]:
+        made = {}
+        for layer in LAYERS:
+            hidden = heads[layer][:, None, None] & column(place)  # (H, T, T)
+            mask = causal if values else causal & ~hidden
+            made[layer] = Masked(mask, hidden if values else None)
+        return made
+
+    for name, of in (("key", False), ("value", True)):
+        for place in (0, other):
+            key = f"{name} of {'the first' if place == 0 else 'another'}"
+            found[key] = _losses_under(ids, cores(place, sinking, values=of))
+    swapped = _as_many_others(sinking, generator)
+    found["key of the first, other heads"] = _losses_under(
+        ids, cores(0, swapped, values=False)
+    )
+    for name, place in (
+        ("whole", None),
+        ("unmarked", 0),
+        ("unmarked elsewhere", other),
+    ):
+        watching = {layer: Masked(causal) for layer in LAYERS}
+        losses, resting = [], []
+        for batch in ids.split(6):
+            with _without_mark(batch, place):
+                losses += _losses_under(batch, watching)
+            table = torch.stack([watching[one].weights for one in LAYERS], dim=1)
+            late = table[..., LEAST:, 0].mean(dim=-1)
+            resting += rounded(late[:, sinking].mean(dim=1))
+        found[name], found[f"{name}, weight"] = losses, resting
+    return found
+
+
+def _as_many_others(heads: Tensor, generator: torch.Generator) -> Tensor:
+    """As many heads that are none of these, drawn at random from the same layers on."""
+    free = ~heads
+    free[: int(heads.any(dim=1).nonzero()[0])] = False
+    places = free.nonzero()
+    drawn = places[torch.randperm(len(places), generator=generator)[: int(heads.sum())]]
+    others = torch.zeros_like(heads)
+    others[drawn[:, 0], drawn[:, 1]] = True
+    return others
+
+
+def _without_mark(ids: Tensor, place: int | None) -> Any:
+    """The MLP of layer 11 adds at one place what it adds elsewhere on average."""
+    model, _ = smollm2()
+    if place is None:
+        return replaced(model, {})
+    part = Part("mlp", MARKS)
+    with watched(model, [part]) as given, torch.no_grad():
+        model(ids)
+    added = given[part].clone()
+    added[:, place] = added[:, LEAST:].mean(dim=1)
+    return replaced(model, {part: added})
+
+
+def _losses_under(ids: Tensor, cores: dict[int, Masked]) -> list[float]:
+    model, _ = smollm2()
+    with masked(model, cores):
+        return rounded(torch.cat(list(nats(ids, ids.shape[1] - 16, size=6))))
+
+
+def sliding(ids: Tensor, window: int, kept: str) -> list[float]:
+    """The loss of texts under a sliding window, with some other tokens kept.
+
+    Args:
+        ids: (N, T) int64.
+        window: how many last tokens a query sees, its own included; all, where it is T.
+        kept: "first 4", the first four tokens; "second 4", four from the second on;
+            "middle 4", four from the 25th on; always beside the window.
+
+    Returns:
+        losses: a list, nats per token over the last ``ASKED`` tokens of each text.
+    """
+    model, _ = smollm2()
+    mask = window_mask(ids.shape[1], window, kept)
+    with masked(model, {layer: Masked(mask) for layer in LAYERS}):
+        return rounded(torch.cat(list(nats(ids, ASKED, size=2))))
+
+
+def window_mask(length: int, window: int, kept: str) -> Tensor:
+    """Which tokens are seen in a window, and beside it; as for ``sliding``.
+
+    Returns:
+        mask: (T, T) boolean, True = may attend.
+    """
+    which, count = kept.split()
+    begin = {"first": 0, "second": 1, "middle": 24}[which]
+    mask = sliding_window_mask(length, window)
+    mask[:, begin : begin + int(count)] = True
+    return mask & causal_mask(length)
+
+
+def nats(ids: Tensor, last: int, *, size: int) -> Iterator[Tensor]:
+    """The loss of each text's last tokens, some texts at a time.
+
+    Args:
+        ids: (N, T) int64.
+        last: how many tokens count.
+        size: B, how many texts run together.
+
+    Yields:
+        losses: (B,), nats per token.
+    """
+    model, _ = smollm2()
+    # The logits of all other places would take a fifth of the time.
+    hook = model.final_norm.register_forward_pre_hook(
+        lambda _, inputs: (inputs[0][:, -last - 1 : -1],)
+    )
+    try:
+        for batch in ids.split(size):
+            with torch.no_grad():
+                logits = model(batch)
+            rows = F.cross_entropy(
+                logits.transpose(1, 2), batch[:, -last:], reduction="none"
+            )
+            yield rows.mean(dim=1)
+    finally:
+        hook.remove()

@@ -1,0 +1,162 @@
+"""What is said of SmolLM2's induction heads, asserted on the record."""
+
+import itertools
+import statistics
+
+import pytest
+import torch
+
+from experiments.real_model import copying
+from experiments.real_model.copying_losses import losses
+from experiments.real_model.copying_scores import HEADS, LAYERS, told_twice
+from experiments.real_model.copying_scores import name as named
+from helpers.recorded import results
+from helpers.recorded.spread import mean_and_interval
+from helpers.recorded.sweeps import has
+from tests.real_models import need
+
+RUNS = [
+    run for run in results.record("real_model")["runs"] if run["study"] == "copying"
+]
+PLACES = list(itertools.product(range(LAYERS), range(HEADS)))
+
+
+def the(part, **settings):
+    (found,) = (run for run in RUNS if has(run, {"part": part} | settings))
+    return found
+
+
+def by_template(numbers):
+    """The mean of each template's sentences: what is independent of the others."""
+    rows = {}
+    for template, one in zip(the("names")["templates"], numbers, strict=True):
+        rows.setdefault(template, []).append(one)
+    return [statistics.fmean(row) for row in rows.values()]
+
+
+def test_the_record_is_whole():
+    for one in copying.PLAN:
+        the(**one)
+    assert len(RUNS) == len(copying.PLAN)
+
+
+def test_what_is_measured_anew_is_what_the_record_has():
+    need("smollm2-135m")
+    found = losses(told_twice(copying.TESTED, "test"))
+    for one, expected in zip(found, the("switched off")["whole"], strict=True):
+        torch.testing.assert_close(one, torch.tensor(expected), atol=2e-3, rtol=1e-3)
+
+
+def test_few_heads_go_back_to_what_came_next_and_both_halves_agree():
+    scores = the("scores")
+    test, chosen = scores["test"]["prefix"], scores["choose"]["prefix"]
+    high = [(layer, head) for layer, head in PLACES if test[layer][head] > 0.3]
+    assert len(high) == 12
+    assert min(layer for layer, _ in high) == 17
+    assert statistics.median(itertools.chain(*test)) < 0.01
+    order = the("switched off")["heads"]
+    assert {named(one) for one in high} == set(order[:12])
+    for layer, head in PLACES:
+        assert abs(test[layer][head] - chosen[layer][head]) < 0.02
+    assert max(itertools.chain(*scores["errors"])) < 0.02
+
+
+def test_heads_that_share_keys_go_back_together():
+    heads = [tuple(map(int, one.split("."))) for one in top(8)]
+    pairs = itertools.combinations(heads, 2)
+    same_layer = [(a, b) for (one, a), (other, b) in pairs if one == other]
+    assert len(same_layer) == 5
+    assert sum(a // 3 == b // 3 for a, b in same_layer) == 4
+
+
+def top(count):
+    return the("switched off")["heads"][:count]
+
+
+def test_without_eight_heads_the_second_copy_is_nearly_new():
+    found = the("switched off")
+    first, second = (statistics.fmean(one) for one in found["whole"])
+    assert second < 2
+    assert first > 14.5
+    for kind, least in (("zeros", 10), ("means", 8.2)):
+        assert mean_and_interval(found[f"{kind} 8"][1]).low > least
+        assert statistics.fmean(found[f"next {kind} 8"][1]) < 3.3
+    for kind in ("drawn zeros 8", "drawn zeros 16", "drawn means 8"):
+        assert len(found[kind]) == copying.DRAWS
+        assert max(one[1] for one in found[kind]) < 2.8
+    for name in ("zeros 8", "means 8"):
+        assert abs(statistics.fmean(found[name][0]) - first) < 0.5
+
+
+@pytest.mark.parametrize(("tokens", "length", "start"), copying.OTHERS)
+def test_so_it_is_with_other_lengths_and_tokens(tokens, length, start):
+    run = the("other texts", tokens=tokens, length=length, start=start)
+    second = {name: statistics.fmean(run[name][1]) for name in ("whole", "top")}
+    drawn = max(one[1] for one in run["drawn"])
+    assert second["top"] - second["whole"] > 5.5
+    assert second["top"] - second["whole"] > 5 * (drawn - second["whole"])
+
+
+def test_made_up_names_are_finished_by_the_same_heads():
+    found = the("names")
+    whole, other, off = (
+        mean_and_interval(by_template(found[name]["loss"]))
+        for name in ("whole", "another", "zeros 8")
+    )
+    assert whole.high < 0.7
+    assert other.low > 7.5
+    assert off.low > 5.5
+    share = (off.mean - whole.mean) / (other.mean - whole.mean)
+    assert 0.7 < share < 0.8
+    assert mean_and_interval(by_template(found["means 8"]["loss"])).low > 4.7
+    assert max(found["drawn zeros 8"]["loss"]) < 0.45
+    assert statistics.fmean(found["next zeros 8"]["loss"]) < 0.7
+    unread = statistics.fmean(found["another, zeros 8"]["loss"])
+    assert abs(unread - other.mean) < 0.1
+
+
+def test_the_keys_of_induction_heads_need_one_head_before_them():
+    found = the("composition")
+    whole = statistics.fmean(found["whole"])
+    assert statistics.fmean(found["keys"]) < 0.03
+    assert whole > 0.65
+    for name in ("queries", "values"):
+        assert statistics.fmean(found[name]) > 0.59
+    assert min(found["drawn, keys"]) > 0.53
+    alone = dict(zip(found["previous"], found["each, keys"], strict=True))
+    assert alone.pop("16.0") < 0.03
+    assert min(alone.values()) > 0.61
+
+
+def test_the_matrices_do_not_tell_the_induction_heads():
+    rank, positive = the("matrices")["own rank"], the("matrices")["positive"]
+    heads = [tuple(map(int, one.split("."))) for one in top(8)]
+    for of, bound in ((rank, 0.64), (positive, 0.36)):
+        mean = statistics.fmean(of[layer][head] for layer, head in heads)
+        assert mean < statistics.median(itertools.chain(*of)) < bound + 0.01
+
+
+def test_without_that_one_head_most_of_a_copy_is_lost():
+    found = the("one head")
+    assert found["head"] == "16.0"
+    for kind in ("zeros", "means"):
+        assert mean_and_interval(found[kind][1]).low > 6
+        assert abs(statistics.fmean(found[kind][0]) - 14.8) < 0.2
+        names = by_template(found[f"names, {kind}"]["loss"])
+        assert mean_and_interval(names).low > 1.5
+    assert max(second for _, second in found["others"]) < 2.2
+    assert max(found["names, others"]) < 0.4
+
+
+def test_a_text_that_is_not_told_twice_hardly_misses_them():
+    for text in ("prose", "shakespeare"):
+        run = the("plain text", text=text)
+        lost = {
+            kind: statistics.fmean(run[kind]) - statistics.fmean(run["whole"])
+            for kind in run
+            if isinstance(run[kind], list)
+        }
+        assert 0 < lost["one head"] < 0.08
+        assert 0 < lost["top"] < 0.12
+        drawn = [lost[f"drawn {seed}"] for seed in range(4)]
+        assert lost["top"] - max(drawn) < 0.05
