@@ -17,12 +17,11 @@ from torch import Tensor
 from experiments import many
 from experiments.real_model import pronoun_answers, pronoun_causes
 from experiments.real_model.pretrained_models import minilm, smollm2
-from experiments.real_model.reading import batches, over
-from helpers.models.encoder import TransformerEncoder
-from helpers.models.language_model import TransformerLM
+from experiments.real_model.pronoun_causes import FOUND
+from experiments.real_model.pronoun_weights import PLACES, on_nouns
+from experiments.real_model.reading import over
 from helpers.text import coreference
 from helpers.text.coreference import Sentence
-from helpers.text.subwords import SubwordTokenizer
 
 PLAN: list[many.Settings] = [
     {"part": "looking", "model": "smollm2"},
@@ -36,10 +35,8 @@ PLAN: list[many.Settings] = [
 ]
 PAIRS = 4  # of nouns for each of ten scenes: 160 sentences a half
 CUES = ("meant", "first", "subject")
-FOUND = (13, 8)  # the head in which one sentence showed "it" and its noun
 MASS = 0.1  # of its weight a head must give the two nouns together, to be chosen
 CLEAR = 0.75  # of the sentences in which a head follows a cue, to be counted
-PLACES = ("verb", "it", "stop", "It", "was", "the")
 KINDS: dict[str, dict[str, Any]] = {
     "it": {},
     "something": {"instead": "something"},
@@ -94,43 +91,6 @@ def looking(name: str, pairs: int) -> many.Run:
             given = chosen[place] if kind in ("something", "neutral") else None
             chosen[place], found[kind][place] = _at_one_place(halves, here, given)
     return found
-
-
-def on_nouns(
-    model: TransformerLM | TransformerEncoder,
-    tokenizer: SubwordTokenizer,
-    some: Sequence[Sentence],
-    *,
-    start: bool,
-) -> Tensor:
-    """The weights that all heads give the two nouns.
-
-    Args:
-        model: SmolLM2 or MiniLM.
-        tokenizer: the model's.
-        some: N sentences.
-        start: put the start token before each.
-
-    Returns:
-        weights: (N, heads, places, 2), heads layer by layer.
-    """
-    before = int(start or not isinstance(model, TransformerLM))  # [CLS]
-    rows: list[Tensor] = [torch.empty(0)] * len(some)
-    for numbers, ids in batches([one.text for one in some], tokenizer, start=start):
-        with torch.no_grad():
-            _, layers = model(ids, return_weights=True)
-        weights = torch.cat(layers, dim=1)  # (B, heads, T, T)
-        for number, own in zip(numbers, weights, strict=True):
-            nouns = torch.tensor(some[number].nouns) + before
-            asking = torch.tensor(places(some[number])) + before
-            rows[number] = own[:, asking][:, :, nouns]
-    return torch.stack(rows)
-
-
-def places(sentence: Sentence) -> list[int]:
-    """Where the words of ``PLACES`` stand."""
-    end = len(sentence.words)
-    return [sentence.verb, sentence.it, end - 4, end - 3, end - 2, end - 1]
 
 
 def follows(some: Sequence[Sentence], weights: Tensor) -> Tensor:
