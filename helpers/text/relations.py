@@ -43,7 +43,7 @@ WORDS: dict[str, tuple[str, str]] = {
         "heavy clean dirty wet cheap broken red white",
         "dry empty expensive strange ugly green black gray",
     ),
-    "kind": ("old small wooden big", "new large metal long"),
+    "kind": ("old small wooden big", "new large tall long"),
     "determiner": ("the this that every", "the a his her"),
 }
 # A word of two meanings, and words that say which; and words that say nothing of it.
@@ -89,7 +89,7 @@ RELATIONS = {
             (
                 "today the [person] near the [other] [did]",
                 "in the morning the [kind] [person] behind the [other] [did]",
-                "when it rained the [person] beside the [kind] [other] [did]",
+                "when it was late the [person] beside the [kind] [other] [did]",
                 "last week the [person] with the [other] often [did]",
                 "at the [place] the [person] in front of the [kind] [other] [did]",
                 "after the storm the [kind] [person] under the [kind] [other] really [did]",
@@ -113,7 +113,7 @@ RELATIONS = {
                 "in the morning the [person] [changed] the [kind] [thing]",
                 "at the [place] she [changed] the very [kind] [thing]",
                 "the [person] who [did] [changed] the [kind] [quality] [thing]",
-                "when it rained he [changed] this [quality] [thing]",
+                "when it was late he [changed] this [quality] [thing]",
                 "last week they all [changed] every single [kind] [thing]",
             ),
             (
@@ -135,7 +135,7 @@ RELATIONS = {
                 "in the morning the [kind] [thing] was very [quality]",
                 "the [person] said that the [thing] was [quality]",
                 "at the [place] the [thing] near the [other] seemed [quality]",
-                "when it rained the [thing] of the [person] was [quality]",
+                "when it was late the [thing] of the [person] was [quality]",
                 "last week this [thing] behind the [place] looked rather [quality]",
             ),
             (
@@ -156,7 +156,7 @@ RELATIONS = {
                 "today she wanted [determiner] [thing]",
                 "in the morning the [person] [changed] [determiner] [kind] [thing]",
                 "at the [place] he saw [determiner] [kind] [quality] [thing]",
-                "when it rained the [person] liked [determiner] [quality] [thing]",
+                "when it was late the [person] liked [determiner] [quality] [thing]",
                 "last week the [person] [did] near [determiner] very [kind] [thing]",
                 "the [other] [did] and [changed] [determiner] [thing]",
             ),
@@ -301,7 +301,7 @@ def sentences(relation: Relation, half: int, each: int) -> list[Pair]:
                     tuple(words),
                     asks,
                     kinds.index(relation.target),
-                    kinds.index(other) if other in kinds else None,
+                    kinds.index(other) if other and other in kinds else None,
                     number,
                 )
             )
