@@ -139,10 +139,7 @@ def patching(pairs: int) -> many.Run:
     model, tokenizer = smollm2()
     found: many.Run = {}
     for half in (0, 1):
-        some = right_pairs(half, pairs)
-        scenes_of = [one.scene for one in some[::2]]
-        turns = sorted(range(len(some) // 2), key=lambda i: scenes_of[:i].count(scenes_of[i]))
-        some = [one for i in turns[:PATCHED] for one in some[2 * i : 2 * i + 2]]
+        some = _spread(right_pairs(half, pairs), PATCHED)
         whole = _leads(some)
         own: dict[str, Any] = {"n": len(some) // 2}
         back = torch.zeros(len(PLACES), len(LAYERS), len(some))
@@ -220,7 +217,7 @@ def switching(pairs: int) -> many.Run:
             the verb takes both nouns, without each head of ``FOUND``'s layer.
     """
     model, _ = smollm2()
-    means = _mean_contexts(model, pairs)
+    means = mean_contexts(model, pairs)
     screened = _spread(right_pairs(0, pairs), SCREENED)
     needed = _each_head(model, screened, means)
     weights = pronoun_weights.on_nouns(
@@ -259,7 +256,7 @@ def _spread(some: Sequence[Sentence], count: int) -> list[Sentence]:
     return [one for i in numbers[:count] for one in some[2 * i : 2 * i + 2]]
 
 
-def _mean_contexts(model: TransformerLM, pairs: int) -> dict[Head, Tensor]:
+def mean_contexts(model: TransformerLM, pairs: int) -> dict[Head, Tensor]:
     """Each head's mean context (D,) over the words of the first half's sentences."""
     _, tokenizer = smollm2()
     texts = [one.text for one in coreference.sentences(0, pairs)]
@@ -312,7 +309,7 @@ def _spearman(one: Tensor, other: Tensor) -> float:
 
 
 @contextlib.contextmanager
-def _switched(heads: Sequence[Head], means: Mapping[Head, Tensor] | None) -> Iterator[None]:
+def switched(heads: Sequence[Head], means: Mapping[Head, Tensor] | None) -> Iterator[None]:
     """Heads give their means, or nothing."""
     instead: dict[Part, float | Tensor] = {
         Part("context", *head): 0.0 if means is None else means[head] for head in heads
@@ -328,7 +325,7 @@ def _without_set(
     whole, scenes = _leads(some), [one.scene for one in some]
 
     def lost(instead: Mapping[Head, Tensor] | None, which: Sequence[Head]) -> Tensor:
-        with _switched(which, instead):
+        with switched(which, instead):
             return whole - _leads(some)
 
     found: dict[str, Any] = {
@@ -342,14 +339,14 @@ def _without_set(
             others = [(heads[0][0], k) for k in range(9) if k != heads[0][1]]
             random_set = [others[len(drawn)]]
         else:
-            random_set = _random_set(heads, generator)
+            random_set = random_set(heads, generator)
         drawn.append(float(lost(means, random_set).mean()))
     found["random, mean"] = interval(drawn)
     found["random, highest"] = round(max(drawn), 4)
     return found
 
 
-def _random_set(heads: Sequence[Head], generator: random.Random) -> list[Head]:
+def random_set(heads: Sequence[Head], generator: random.Random) -> list[Head]:
     """As many heads in each layer, others where there are enough of them."""
     chosen: list[Head] = []
     for layer in sorted({one for one, _ in heads}):
@@ -373,7 +370,7 @@ def _subject(pairs: int, means: Mapping[Head, Tensor]) -> dict[str, Any]:
         own = found[f"half {half}"] = {"n": len(some), "lead": over(scenes, whole)}
         for head in range(9):
             for name, instead in (("mean", means), ("zero", None)):
-                with _switched([(FOUND[0], head)], instead):
+                with switched([(FOUND[0], head)], instead):
                     lost = whole - _leads(some)
                 own[f"{FOUND[0]}.{head} {name}"] = over(scenes, lost)
     return found

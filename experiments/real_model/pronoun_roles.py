@@ -11,6 +11,11 @@ from torch import Tensor
 
 from experiments import many
 from experiments.real_model.pretrained_models import smollm2
+from experiments.real_model.pronoun_causes import (
+    mean_contexts,
+    random_set,
+    switched,
+)
 from experiments.real_model.reading import batches, interval
 
 # The first noun is the subject or object, the second stands behind a preposition; the
@@ -110,9 +115,9 @@ def roles(each: int = EACH) -> many.Run:
             on both. "kinds", for the head that differs most between "it" and "he" on
             half 0 ("best") and for 13.8 ("found"): the mean weights on the "thing" and
             the "person", from "it" and from "he"; beside them the mean difference, and
-            how many heads' lies above a tenth on half 1.
+            which heads' lies above a tenth on half 1. "needed": what ``_needed`` says.
     """
-    return {"roles": _roles(each), "kinds": _kinds(each)}
+    return {"roles": _roles(each), "kinds": _kinds(each), "needed": _needed(each)}
 
 
 def _roles(each: int) -> dict[str, Any]:
@@ -140,11 +145,7 @@ def _roles(each: int) -> dict[str, Any]:
 
 def _kinds(each: int) -> dict[str, Any]:
     weights = [_by_kind(half, each) for half in (0, 1)]  # (frames, heads, it/he, 2)
-    # A thing gains from "it", and a person from "he".
-    gains = [
-        (one[:, :, 0, 0] - one[:, :, 1, 0] + one[:, :, 1, 1] - one[:, :, 0, 1]) / 2
-        for one in weights
-    ]  # (frames, heads)
+    gains = [_gains(one) for one in weights]
     best = int(gains[0].mean(dim=0).argmax())
     found: dict[str, Any] = {}
     for name, head in (("best", best), ("found", FOUND)):
@@ -183,6 +184,87 @@ def _by_kind(half: int, each: int) -> Tensor:
         ]
         rows.append(torch.stack(both, dim=1))
     return torch.stack(rows)
+
+
+def _needed(each: int) -> dict[str, Any]:
+    """Whether what follows needs the heads that know the kind.
+
+    Asked is "Anna liked it, the": by how much the logit of the thing leads that of the
+    person behind "it", and that of the person the other's behind "he".
+
+    Returns:
+        found: for each half, an interval over frames for the "lead", half of the sum of
+            both, and how often each is above 0 ("right"); and what is lost without each
+            head of the layer of 13.8, and without the ten heads that differ most on
+            half 0 ("ten"), beside random sets of the same layers.
+    """
+    model, _ = smollm2()
+    means = mean_contexts(model, 1)
+    ten = [divmod(one, 9) for one in _gains(_by_kind(0, each)).mean(dim=0).topk(10).indices.tolist()]
+    found: dict[str, Any] = {"ten": [f"{layer}.{head}" for layer, head in ten]}
+    for half in (0, 1):
+        frames = _asked(half, each // 2)
+        whole = _leads(frames)
+        own: dict[str, Any] = {
+            "lead": interval(whole.mean(dim=(1, 2)).tolist()),
+            "right": interval((whole > 0).float().mean(dim=(1, 2)).tolist()),
+        }
+        sets = {f"13.{head}": [(13, head)] for head in range(9)} | {"ten": ten}
+        for name, heads in sets.items():
+            for kind, instead in (("mean", means), ("zero", None)):
+                with switched(heads, instead):
+                    lost = whole - _leads(frames)
+                own[f"{name} {kind}"] = interval(lost.mean(dim=(1, 2)).tolist())
+        generator = random.Random(0)
+        drawn = []
+        for _ in range(10):
+            with switched(random_set(ten, generator), means):
+                drawn.append(float((whole - _leads(frames)).mean()))
+        own["random mean"] = interval(drawn)
+        own["random, highest"] = round(max(drawn), 4)
+        found[f"half {half}"] = own
+    return found
+
+
+def _gains(weights: Tensor) -> Tensor:
+    """What a thing gains from "it", and a person from "he" (frames, heads)."""
+    (it_thing, it_person), (he_thing, he_person) = weights.permute(2, 3, 0, 1)
+    return (it_thing - he_thing + he_person - it_person) / 2
+
+
+Asked = list[list[tuple[str, str, str]]]  # for each frame: text, what is right, other
+
+
+def _asked(half: int, each: int) -> Asked:
+    """Sentences that go on with "the", for "it" and "he" in turn."""
+    generator = random.Random(half)
+    frames: Asked = []
+    for frame, it, he in KINDS[half]:
+        rows = []
+        for _ in range(each):
+            thing = generator.choice(THINGS[half].split())
+            person = generator.choice(PERSONS[half].split())
+            told = frame.format(thing=thing, person=person)
+            rows += [
+                (f"{told} {it}, the", thing, person),
+                (f"{told} {he}, the", person, thing),
+            ]
+        frames.append(rows)
+    return frames
+
+
+def _leads(frames: Asked) -> Tensor:
+    """The logit of what is right minus the other's (frames, each, 2)."""
+    model, tokenizer = smollm2()
+    rows = [row for frame in frames for row in frame]
+    leads = torch.empty(len(rows))
+    for numbers, ids in batches([row[0] for row in rows], tokenizer, start=True):
+        with torch.no_grad():
+            logits = model(ids)[:, -1]
+        for number, own in zip(numbers, logits, strict=True):
+            right, other = (tokenizer.encode(f" {one}")[0] for one in rows[number][1:])
+            leads[number] = own[right] - own[other]
+    return leads.view(len(frames), -1, 2)
 
 
 def last_on_words(texts: list[str], words: list[tuple[str, ...]]) -> Tensor:
