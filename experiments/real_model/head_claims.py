@@ -21,7 +21,7 @@ from experiments.real_model.reading import batches, over
 from helpers.models.encoder import TransformerEncoder
 from helpers.models.language_model import TransformerLM
 from helpers.text import relations
-from helpers.text.relations import BEHIND, RELATIONS, Pair
+from helpers.text.relations import BEHIND, CLUES, RELATIONS, Pair
 from helpers.text.subwords import SubwordTokenizer
 
 PLAN: list[many.Settings] = [
@@ -135,7 +135,10 @@ def _of_relation(
     Returns:
         found: the "head"; its rate in both halves, over templates, its mean weight on
             the target, and how often that is more than on the "distractor"; the rates
-            of the best fixed "offset" and the best fixed "place", chosen on half 0;
+            of the best fixed "offset" and the best fixed "place", chosen on half 0, and
+            of the one that would be best on half 1 ("highest"); for two meanings, how
+            often the clue gets more than the distractor where another word of two
+            meanings asks ("mismatched");
             the best head with "shuffled" sentences, chosen anew on those of half 0, and
             the same head on them; the "mean" and the highest rate over heads, and how
             many heads lie "above the offset" by 0.1, all on half 1.
@@ -145,22 +148,31 @@ def _of_relation(
     found: dict[str, Any] = {"head": _name(best, hits[0].shape[1])}
     for half in (0, 1):
         found[f"half {half}"] = over(templates[half], hits[half][:, best])
-    on_target = [row[best, one.target] for one, row in zip(halves[1], weights[1], strict=True)]
+    on_target = [
+        row[best, one.target] for one, row in zip(halves[1], weights[1], strict=True)
+    ]
     found["weight"] = over(templates[1], torch.stack(on_target))
     if halves[1][0].distractor is not None:
-        more = [
-            float("nan") if one.distractor is None
-            else float(row[best, one.target] > row[best, one.distractor])
-            for one, row in zip(halves[1], weights[1], strict=True)
-        ]
-        found["before the distractor"] = over(templates[1], torch.tensor(more))
+        more = _before_distractor(halves[1], weights[1], best)
+        found["before the distractor"] = over(templates[1], more)
+    if halves[1][0].words[halves[1][0].asks] in CLUES[1]:
+        others = [one.mismatched() for one in halves[1]]
+        more = _before_distractor(others, on_words(*reader, others), best)
+        found["mismatched"] = over(templates[1], more)
     for name, of in (("offset", _offset), ("place", _place)):
-        choice = max({of(one) for one in halves[0]}, key=[of(one) for one in halves[0]].count)
-        rate = torch.tensor([float(of(one) == choice) for one in halves[1]])
-        found[name] = {"chosen": choice, "half 1": over(templates[1], rate)}
+        told = [[of(one) for one in half] for half in halves]
+        choice, highest = (max(set(one), key=one.count) for one in told)
+        rate = torch.tensor([float(one == choice) for one in told[1]])
+        found[name] = {
+            "chosen": choice,
+            "half 1": over(templates[1], rate),
+            "highest": round(told[1].count(highest) / len(told[1]), 4),
+        }
     generator = random.Random(0)
     causal = isinstance(model, TransformerLM)
-    mixed = [[one.shuffled(generator, before=causal) for one in half] for half in halves]
+    mixed = [
+        [one.shuffled(generator, before=causal) for one in half] for half in halves
+    ]
     mixed_hits = [_hits(half, on_words(*reader, half)) for half in mixed]
     anew = int(mixed_hits[0].mean(dim=0).argmax())
     found["shuffled"] = {
@@ -174,6 +186,19 @@ def _of_relation(
     above = rates > found["offset"]["half 1"][0] + 0.1
     found["above the offset"] = int(above.sum())
     return found
+
+
+def _before_distractor(
+    some: Sequence[Pair], weights: Sequence[Tensor], head: int
+) -> Tensor:
+    """Whether a head gives the target more than the distractor; nan without one."""
+    more = [
+        torch.nan
+        if one.distractor is None
+        else float(row[head, one.target] > row[head, one.distractor])
+        for one, row in zip(some, weights, strict=True)
+    ]
+    return torch.tensor(more)
 
 
 def _offset(pair: Pair) -> int:

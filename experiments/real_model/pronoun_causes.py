@@ -111,7 +111,7 @@ def _without(
     columns = torch.tensor(list(keys))[None] + 1
 
     def core(queries: Tensor, keys: Tensor, values: Tensor, **_: Any) -> Tensor:
-        B, H, T, _D = queries.shape
+        _, H, T, _ = queries.shape
         mask = torch.ones(H, T, T, dtype=torch.bool).tril()
         for one in range(H) if head is None else [head]:
             mask[one, rows, columns] = False
@@ -154,14 +154,16 @@ def patching(pairs: int) -> many.Run:
             for layer, before in zip(LAYERS, streams, strict=True):
                 upper = last_blocks(model, layer)
                 for k in range(len(PLACES)):
-                    at = torch.tensor([pronoun_weights.places(one)[k] for one in group]) + 1
+                    at = (
+                        torch.tensor([pronoun_weights.places(one)[k] for one in group])
+                        + 1
+                    )
                     mixed = before.clone()
                     mixed[rows, at] = before[partner, at[partner]]
                     with replaced(upper, {Part("stream", 0): mixed}), torch.no_grad():
                         logits = upper(ids)[:, -1]
-                    patched = _of_pair(group, logits)  # lead of what it means without
+                    patched = _of_pair(group, logits)
                     row = whole[numbers]
-                    # From its own lead to minus that of the sentence with the other verb.
                     back[k, LAYERS.index(layer), numbers] = row - patched
         apart = whole + whole.view(-1, 2).flip(1).flatten()
         scenes = [one.scene for one in some]
@@ -173,7 +175,9 @@ def patching(pairs: int) -> many.Run:
 
 def _ratio(scenes: Sequence[int], part: Tensor, whole: Tensor) -> list[float]:
     """A share of a whole, both summed in a scene, over scenes."""
-    own = [torch.tensor([one == scene for one in scenes]) for scene in sorted(set(scenes))]
+    own = [
+        torch.tensor([one == scene for one in scenes]) for scene in sorted(set(scenes))
+    ]
     return interval([float(part[one].sum() / whole[one].sum()) for one in own])
 
 
@@ -309,7 +313,9 @@ def _spearman(one: Tensor, other: Tensor) -> float:
 
 
 @contextlib.contextmanager
-def switched(heads: Sequence[Head], means: Mapping[Head, Tensor] | None) -> Iterator[None]:
+def switched(
+    heads: Sequence[Head], means: Mapping[Head, Tensor] | None
+) -> Iterator[None]:
     """Heads give their means, or nothing."""
     instead: dict[Part, float | Tensor] = {
         Part("context", *head): 0.0 if means is None else means[head] for head in heads
@@ -333,14 +339,14 @@ def _without_set(
         "zero": over(scenes, lost(None, heads)),
     }
     generator = random.Random(0)
-    drawn = []
+    drawn: list[float] = []
     for _ in range(DRAWS if len(heads) > 1 else 8):
         if len(heads) == 1:  # each other head of the layer once
             others = [(heads[0][0], k) for k in range(9) if k != heads[0][1]]
-            random_set = [others[len(drawn)]]
+            control = [others[len(drawn)]]
         else:
-            random_set = random_set(heads, generator)
-        drawn.append(float(lost(means, random_set).mean()))
+            control = random_set(heads, generator)
+        drawn.append(float(lost(means, control).mean()))
     found["random, mean"] = interval(drawn)
     found["random, highest"] = round(max(drawn), 4)
     return found

@@ -4,6 +4,7 @@ The frames of half 0 were looked at first, those of half 1 written before they w
 """
 
 import random
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -129,7 +130,8 @@ def _roles(each: int) -> dict[str, Any]:
             rows = []
             for frame in frames[half]:
                 pairs = [
-                    tuple(generator.sample(THINGS[half].split(), 2)) for _ in range(each)
+                    tuple(generator.sample(THINGS[half].split(), 2))
+                    for _ in range(each)
                 ]
                 texts = [frame.format(*pair) for pair in pairs]
                 rows.append(last_on_words(texts, pairs)[:, FOUND])  # (each, 2)
@@ -200,7 +202,10 @@ def _needed(each: int) -> dict[str, Any]:
     """
     model, _ = smollm2()
     means = mean_contexts(model, 1)
-    ten = [divmod(one, 9) for one in _gains(_by_kind(0, each)).mean(dim=0).topk(10).indices.tolist()]
+    ten = [
+        divmod(one, 9)
+        for one in _gains(_by_kind(0, each)).mean(dim=0).topk(10).indices.tolist()
+    ]
     found: dict[str, Any] = {"ten": [f"{layer}.{head}" for layer, head in ten]}
     for half in (0, 1):
         frames = _asked(half, each // 2)
@@ -267,7 +272,7 @@ def _leads(frames: Asked) -> Tensor:
     return leads.view(len(frames), -1, 2)
 
 
-def last_on_words(texts: list[str], words: list[tuple[str, ...]]) -> Tensor:
+def last_on_words(texts: Sequence[str], words: Sequence[Sequence[str]]) -> Tensor:
     """The weights of SmolLM2's last token on some words (N, heads, words).
 
     Args:

@@ -43,6 +43,8 @@ KINDS: dict[str, dict[str, Any]] = {
     "neutral": {"kind": "neutral"},
     "behind": {"kind": "behind"},
 }
+
+
 def measure(settings: many.Settings, *, pairs: int = PAIRS) -> many.Run:
     """What one part of the study finds.
 

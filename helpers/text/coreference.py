@@ -184,7 +184,7 @@ def sentences(
 def _joined(told: list[str], rest: list[str], instead: str) -> tuple[list[str], int]:
     """The words of both parts, and the place of "it" or what stands there instead."""
     it = rest.index("it")
-    rest = rest[:it] + [instead] + rest[it + 1 :]
+    rest = [*rest[:it], instead, *rest[it + 1 :]]
     if told[-1:] == [","] and it == 0:  # what follows is a sentence of its own
         told = [*told[:-1], "."]
     if not told and rest[0] == "and":

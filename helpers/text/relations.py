@@ -92,7 +92,7 @@ RELATIONS = {
                 "when it was late the [person] beside the [kind] [other] [did]",
                 "last week the [person] with the [other] often [did]",
                 "at the [place] the [person] in front of the [kind] [other] [did]",
-                "after the storm the [kind] [person] under the [kind] [other] really [did]",
+                "after the storm the [person] under the [kind] [other] really [did]",
             ),
             (
                 "at night the [person] who liked the [other] [did]",
@@ -245,6 +245,22 @@ class Pair(NamedTuple):
         """The same sentence, in which the target asks for the word that asked."""
         return self._replace(asks=self.target, target=self.asks, distractor=None)
 
+    def mismatched(self) -> "Pair":
+        """The same clue, and another word of two meanings that it says nothing of.
+
+        Raises:
+            ValueError: the word that asks isn't one of ``CLUES``.
+        """
+        word, clue = self.words[self.asks], self.words[self.target]
+        own = next((one for one in CLUES if word in one), None)
+        if own is None:
+            raise ValueError(f"the word that asks must be one of CLUES, got {word!r}")
+        others = sorted(one for one in own if clue not in own[one].split())
+        after = [one for one in others if one > word] or others
+        words = [*self.words]
+        words[self.asks] = after[0]
+        return self._replace(words=tuple(words))
+
     def shuffled(self, generator: random.Random, *, before: bool) -> "Pair":
         """The same words in another order.
 
@@ -253,7 +269,8 @@ class Pair(NamedTuple):
             before: only the words before the one that asks change places.
         """
         count = self.asks if before else len(self.words)
-        order = generator.sample(range(count), count) + [*range(count, len(self.words))]
+        rest = range(count, len(self.words))
+        order = [*generator.sample(range(count), count), *rest]
         other = self.distractor
         return self._replace(
             words=tuple(self.words[i] for i in order),
