@@ -30,11 +30,11 @@ from helpers.text.coreference import Sentence
 Head = tuple[int, int]  # its layer and number, from 0
 FOUND: Head = (13, 8)  # the head in which one sentence showed "it" and its noun
 PLACES = pronoun_weights.PLACES
-PATCHED = 20  # pairs of sentences, at the most, for patching
-SCREENED = 12  # pairs of sentences for all heads one at a time
+TESTED = 20  # pairs of sentences, at the most, for cuts, patches and sets
+SCREENED = 10  # pairs of sentences for all heads one at a time
 LAYERS = range(0, 30, 3)
 MOST = 10  # heads in a set
-DRAWS = 20  # sets of random heads
+DRAWS = 12  # sets of random heads
 
 
 def right_pairs(half: int, pairs: int) -> list[Sentence]:
@@ -70,7 +70,7 @@ def cutting(pairs: int) -> many.Run:
     """
     found: many.Run = {}
     for half in (0, 1):
-        some = right_pairs(half, pairs)
+        some = _spread(right_pairs(half, pairs), TESTED)
         whole, scenes = _leads(some), [one.scene for one in some]
         own: dict[str, Any] = {"n": len(some), "lead": over(scenes, whole)}
         for place, keys in itertools.product((*PLACES, "behind"), ("nouns", "control")):
@@ -139,7 +139,7 @@ def patching(pairs: int) -> many.Run:
     model, tokenizer = smollm2()
     found: many.Run = {}
     for half in (0, 1):
-        some = _spread(right_pairs(half, pairs), PATCHED)
+        some = _spread(right_pairs(half, pairs), TESTED)
         whole = _leads(some)
         own: dict[str, Any] = {"n": len(some) // 2}
         back = torch.zeros(len(PLACES), len(LAYERS), len(some))
@@ -233,12 +233,14 @@ def switching(pairs: int) -> many.Run:
     sets = {"needed": _top(needed)}
     agreement = {}
     for k, place in enumerate(PLACES):
-        sets[f"looking from {place}"] = _top(gaps[:, k])
-        both = set(sets["needed"]) & set(sets[f"looking from {place}"])
+        looking = _top(gaps[:, k])
+        if place in ("verb", "it", "the"):
+            sets[f"looking from {place}"] = looking
+        both = set(sets["needed"]) & set(looking)
         rank = _spearman(gaps[:, k], needed)
         agreement[place] = {"rank correlation": rank, "in both": len(both)}
     sets["found"] = [FOUND]
-    some = right_pairs(1, pairs)
+    some = _spread(right_pairs(1, pairs), TESTED)
     return {
         "n": [len(screened), len(some)],
         "needed": [round(one, 3) for one in needed.tolist()],
@@ -289,15 +291,16 @@ def _each_head(
         group = [some[i] for i in numbers]
         with watched(model, streams) as given, torch.no_grad():
             whole = _of_pair(group, model(ids)[:, -1])
-        for layer, head in means:
+        for layer in range(layers):
             upper = last_blocks(model, layer)
-            instead = {
-                Part("stream", 0): given[streams[layer]],
-                Part("context", 0, head): means[layer, head],
-            }
-            with replaced(upper, instead), torch.no_grad():
-                left = _of_pair(group, upper(ids)[:, -1])
-            lost[layer, head] += (whole - left).sum() / len(some)
+            for head in range(heads):
+                instead = {
+                    Part("stream", 0): given[streams[layer]],
+                    Part("context", 0, head): means[layer, head],
+                }
+                with replaced(upper, instead), torch.no_grad():
+                    left = _of_pair(group, upper(ids)[:, -1])
+                lost[layer, head] += (whole - left).sum() / len(some)
     return lost.flatten()
 
 
@@ -375,8 +378,7 @@ def _subject(pairs: int, means: Mapping[Head, Tensor]) -> dict[str, Any]:
         whole, scenes = _leads(some), [one.scene for one in some]
         own = found[f"half {half}"] = {"n": len(some), "lead": over(scenes, whole)}
         for head in range(9):
-            for name, instead in (("mean", means), ("zero", None)):
-                with switched([(FOUND[0], head)], instead):
-                    lost = whole - _leads(some)
-                own[f"{FOUND[0]}.{head} {name}"] = over(scenes, lost)
+            with switched([(FOUND[0], head)], means):
+                lost = whole - _leads(some)
+            own[f"{FOUND[0]}.{head}"] = over(scenes, lost)
     return found

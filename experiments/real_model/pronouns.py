@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from experiments import many
-from experiments.real_model import pronoun_answers, pronoun_causes
+from experiments.real_model import pronoun_answers, pronoun_causes, pronoun_roles
 from experiments.real_model.pretrained_models import minilm, smollm2
 from experiments.real_model.pronoun_causes import FOUND
 from experiments.real_model.pronoun_weights import PLACES, on_nouns
@@ -32,6 +32,7 @@ PLAN: list[many.Settings] = [
     {"part": "cutting"},
     {"part": "patching"},
     {"part": "switching"},
+    {"part": "roles"},
 ]
 PAIRS = 4  # of nouns for each of ten scenes: 160 sentences a half
 CUES = ("meant", "first", "subject")
@@ -60,6 +61,8 @@ def measure(settings: many.Settings, *, pairs: int = PAIRS) -> many.Run:
         return looking(settings["model"], pairs)
     if part == "answers":
         return pronoun_answers.answers(pairs, start=settings["start"])
+    if part == "roles":
+        return pronoun_roles.roles()
     causes = {
         "cutting": pronoun_causes.cutting,
         "patching": pronoun_causes.patching,
