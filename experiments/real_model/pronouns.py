@@ -37,6 +37,7 @@ PLAN: list[many.Settings] = [
 PAIRS = 4  # of nouns for each of ten scenes: 160 sentences a half
 CUES = ("meant", "first", "subject")
 MASS = 0.1  # of its weight a head must give the two nouns together, to be chosen
+LISTED = ("verb", "it", "the")  # the places for which all heads are kept
 CLEAR = 0.75  # of the sentences in which a head follows a cue, to be counted
 KINDS: dict[str, dict[str, Any]] = {
     "it": {},
@@ -79,8 +80,10 @@ def looking(name: str, pairs: int) -> many.Run:
         pairs: of nouns a scene.
 
     Returns:
-        found: a dict from ``KINDS`` and ``PLACES`` to what ``_at_one_place`` says. With
-            "something" in place of "it" the heads are those chosen with "it".
+        found: a dict from ``KINDS`` and ``PLACES`` to what ``_at_one_place`` says,
+            without its list of all heads but at ``LISTED`` with "it". With "something"
+            in place of "it", and with neutral verbs, the heads are those chosen with
+            "it".
     """
     start = name == "smollm2"
     kinds = {"it": KINDS["it"]} if name == "smollm2 without a start" else KINDS
@@ -94,7 +97,10 @@ def looking(name: str, pairs: int) -> many.Run:
         for i, place in enumerate(PLACES):
             here = [one[:, :, i] for one in weights]
             given = chosen[place] if kind in ("something", "neutral") else None
-            chosen[place], found[kind][place] = _at_one_place(halves, here, given)
+            chosen[place], own = _at_one_place(halves, here, given)
+            if kind != "it" or place not in LISTED:
+                del own["by head"]
+            found[kind][place] = own
     return found
 
 

@@ -6,6 +6,8 @@ tokens of models that others trained. ``ngram`` is the baseline, ``repeats`` are
 that can only be copied. ``grammar`` and ``little_world`` tell stories with an exact
 floor; ``probes`` asks what a model knows of them; ``decisions`` and ``excess`` say what
 it loses where. ``pronouns`` are small sentences whose "it" and "she" one layer learns
-to understand, ``rigged_die`` is a die that remembers, whose best loss is known, and
-``dates`` are dates as people write them.
+to understand; ``coreference`` are sentences in which a verb says which of two nouns is
+meant by "it", and ``relations`` those in which one word belongs to another, for models
+that others trained. ``rigged_die`` is a die that remembers, whose best loss is known,
+and ``dates`` are dates as people write them.
 """

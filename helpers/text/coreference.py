@@ -171,7 +171,7 @@ def sentences(
                             words=tuple(words),
                             names=names,
                             nouns=(places[0], places[1]),
-                            verb=words.index(verb),
+                            verb=words.index(verb, max(it - 1, 0)),
                             it=it,
                             meant=meant,
                             subject=subject,
