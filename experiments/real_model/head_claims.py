@@ -48,7 +48,7 @@ def measure(settings: many.Settings, *, each: int = EACH) -> many.Run:
         each: sentences of a template.
 
     Returns:
-        run: "relations", a dict from relations to what ``_of_relation`` says; "across",
+        run: "relations", a dict from relations to what ``of_relation`` says; "across",
             how often each one's best head finds the target of all of them, on half 1;
             and, for MiniLM, "source": in how many heads the words of ``SOURCE`` look at
             what is told of them.
@@ -66,15 +66,12 @@ def measure(settings: many.Settings, *, each: int = EACH) -> many.Run:
             relations.sentences(BEHIND, half, each) for half in (0, 1)
         ]
     found: dict[str, Any] = {}
-    hits: dict[str, list[Tensor]] = {}
+    hits: dict[str, Tensor] = {}
     best: dict[str, int] = {}
     for name, halves in asked.items():
-        weights = [on_words(*reader, half) for half in halves]
-        hits[name] = [_hits(*one) for one in zip(halves, weights, strict=True)]
-        best[name] = int(hits[name][0].mean(dim=0).argmax())
-        found[name] = _of_relation(reader, halves, weights, hits[name], best[name])
+        found[name], best[name], hits[name] = of_relation(reader, halves)
     across = {
-        name: {of: round(float(hits[of][1][:, head].mean()), 4) for of in asked}
+        name: {of: round(float(hits[of][:, head].mean()), 4) for of in asked}
         for name, head in best.items()
     }
     run: many.Run = {"relations": found, "across": across}
@@ -123,14 +120,14 @@ def _hits(some: Sequence[Pair], weights: Sequence[Tensor]) -> Tensor:
     return torch.stack([(row.argmax(dim=1) == one.target).float() for one, row in both])
 
 
-def _of_relation(
-    reader: tuple[Any, Any, bool],
-    halves: Halves,
-    weights: Sequence[Sequence[Tensor]],
-    hits: Sequence[Tensor],
-    best: int,
-) -> dict[str, Any]:
+def of_relation(
+    reader: tuple[Any, Any, bool], halves: Halves
+) -> tuple[dict[str, Any], int, Tensor]:
     """How well the best head of half 0 finds the target.
+
+    Args:
+        reader: a model, its tokenizer, and whether it reads a start token.
+        halves: the sentences.
 
     Returns:
         found: the "head"; its rate in both halves, over templates, its mean weight on
@@ -142,7 +139,12 @@ def _of_relation(
             the best head with "shuffled" sentences, chosen anew on those of half 0, and
             the same head on them; the "mean" and the highest rate over heads, and how
             many heads lie "above the offset" by 0.1, all on half 1.
+        best: the number of that head.
+        hits: (N, heads), whether the largest weight lies on the target, on half 1.
     """
+    weights = [on_words(*reader, half) for half in halves]
+    hits = [_hits(*one) for one in zip(halves, weights, strict=True)]
+    best = int(hits[0].mean(dim=0).argmax())
     templates = [[one.template for one in half] for half in halves]
     model = reader[0]
     found: dict[str, Any] = {"head": _name(best, hits[0].shape[1])}
@@ -185,7 +187,7 @@ def _of_relation(
     found["highest"] = round(float(rates.max()), 4)
     above = rates > found["offset"]["half 1"][0] + 0.1
     found["above the offset"] = int(above.sum())
-    return found
+    return found, best, hits[1]
 
 
 def _before_distractor(
