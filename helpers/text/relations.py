@@ -104,6 +104,29 @@ RELATIONS = {
             ),
         ),
     ),
+    # A head that looks at the first or the last person finds few of these.
+    "verb to subject of three": Relation(
+        "did",
+        "person",
+        (
+            (
+                "the [other] waited and the [person] near the [other] [did]",
+                "while the [other] slept the [person] behind the [other] [did]",
+                "the [other] knew that the [person] with the [other] [did]",
+                "the [other] told the [other] that the [person] [did]",
+                "for the [other] and for the [other] the [person] [did]",
+                "after the [other] had left the [other] the [person] [did]",
+            ),
+            (
+                "when the [other] came the [person] beside the [other] [did]",
+                "the [other] heard how the [person] in front of the [other] [did]",
+                "with the [other] gone the [person] from the [place] [did]",
+                "because of the [other] the [person] under the [kind] [other] [did]",
+                "the [other] fell and then the [person] [did]",
+                "if the [other] or the [other] wins the [person] always [did]",
+            ),
+        ),
+    ),
     "object to verb": Relation(
         "thing",
         "changed",

@@ -25,12 +25,21 @@ def test_the_record_is_whole():
 
 @pytest.mark.parametrize("start", [True, False])
 def test_one_head_finds_the_subject_and_the_noun_of_an_adjective(start):
-    found = run("smollm2", start=start)["relations"]
-    for name in ("verb to subject", "adjective to noun"):
-        own = found[name]
-        assert own["head"] == "13.8"
-        assert own["half 1"][1] > max(own["offset"]["highest"], 0.7)
-        assert own["half 1"][1] > own["shuffled"]["best"][2]
+    own = run("smollm2", start=start)
+    subject = own["relations"]["verb to subject"]
+    assert subject["head"] == "13.8"
+    assert subject["half 1"][1] > max(subject["offset"]["highest"], 0.7)
+    assert subject["half 1"][1] > subject["shuffled"]["best"][2]
+    assert own["across"]["verb to subject"]["adjective to noun"] > 0.85
+    assert own["across"]["verb to subject"]["object to verb"] < 0.1
+
+
+def test_the_best_head_for_two_meanings_likes_the_clue_whatever_asks():
+    for model, start in (("smollm2", True), ("smollm2", False), ("minilm", False)):
+        own = run(model, start=start)["relations"]["two meanings to clue"]
+        assert own["mismatched"][0] > 0.7
+        assert own["before the distractor"][0] - own["mismatched"][0] < 0.15
+        assert own["weight"][0] < 0.06
 
 
 def test_minilm_does_not_look_from_the_subject_to_the_verb():
