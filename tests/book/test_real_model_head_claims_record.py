@@ -1,0 +1,65 @@
+"""What is said of heads' specialities, asserted on the record."""
+
+import pytest
+
+from experiments.real_model import head_claims, pretrained_models
+from helpers.recorded import results
+from helpers.text import relations
+from tests.real_models import need
+
+RUNS = [
+    one for one in results.record("real_model")["runs"] if one["study"] == "head_claims"
+]
+
+
+def run(model, *, start=False):
+    (found,) = [one for one in RUNS if (one["model"], one["start"]) == (model, start)]
+    return found
+
+
+def test_the_record_is_whole():
+    assert len(RUNS) == len(head_claims.PLAN)
+    for settings in head_claims.PLAN:
+        run(**settings)
+
+
+@pytest.mark.parametrize("start", [True, False])
+def test_one_head_finds_the_subject_and_the_noun_of_an_adjective(start):
+    own = run("smollm2", start=start)
+    subject = own["relations"]["verb to subject"]
+    assert subject["head"] == "13.8"
+    assert subject["half 1"][1] > max(subject["offset"]["highest"], 0.7)
+    assert subject["half 1"][1] > subject["shuffled"]["best"][2]
+    assert own["across"]["verb to subject"]["adjective to noun"] > 0.85
+    assert own["across"]["verb to subject"]["object to verb"] < 0.1
+
+
+def test_the_best_head_for_two_meanings_likes_the_clue_whatever_asks():
+    for model, start in (("smollm2", True), ("smollm2", False), ("minilm", False)):
+        own = run(model, start=start)["relations"]["two meanings to clue"]
+        assert own["mismatched"][0] > 0.7
+        assert own["before the distractor"][0] - own["mismatched"][0] < 0.15
+        assert own["weight"][0] < 0.06
+
+
+def test_minilm_does_not_look_from_the_subject_to_the_verb():
+    own = run("minilm")["relations"]["subject to verb"]
+    assert own["half 1"][0] <= own["offset"]["highest"]
+
+
+# The sentences of one relation, and the same shuffled.
+@pytest.mark.slow
+def test_one_relation_is_what_the_record_says():
+    need("minilm")
+    halves = [
+        relations.sentences(
+            relations.RELATIONS["verb to subject"], half, head_claims.EACH
+        )
+        for half in (0, 1)
+    ]
+    reader = (*pretrained_models.minilm(), False)
+    again, _, _ = head_claims.of_relation(reader, halves)
+    recorded = run("minilm")["relations"]["verb to subject"]
+    assert again["head"] == recorded["head"]
+    for name in ("half 0", "half 1"):
+        assert again[name] == pytest.approx(recorded[name], abs=0.03)

@@ -1,0 +1,65 @@
+"""What is said of "it" in SmolLM2, asserted on the record."""
+
+import pytest
+
+from experiments.real_model import pronoun_roles, pronouns
+from helpers.recorded import results
+from tests.real_models import need
+
+RUNS = [
+    one for one in results.record("real_model")["runs"] if one["study"] == "pronouns"
+]
+
+
+def run(**settings):
+    (found,) = [one for one in RUNS if settings.items() <= one.items()]
+    return found
+
+
+def test_the_record_is_whole():
+    assert len(RUNS) == len(pronouns.PLAN)
+    for settings in pronouns.PLAN:
+        run(**settings)
+
+
+def test_the_head_gives_it_to_both_nouns_and_hardly_follows_the_meaning():
+    own = run(part="looking", model="smollm2")["it"]["it"]["found"]
+    assert own["head"] == "13.8"
+    for half in ("half 0", "half 1"):
+        assert own[half]["on meant"][0] + own[half]["on other"][0] > 0.85
+        assert own[half]["meant"][0] < 0.65
+        assert own[half]["subject"][0] > 0.8
+
+
+def test_no_head_knows_at_it_what_only_a_later_verb_decides():
+    own = run(part="looking", model="smollm2")["behind"]["it"]
+    assert own["heads"]["meant"] == own["heads"]["not meant"] == 0
+    assert own["found"]["half 1"]["meant"] == [0.5, 0.5, 0.5]
+
+
+def test_the_answer_is_better_without_the_scene():
+    own = run(part="answers", start=True)
+    for half in ("half 0", "half 1"):
+        assert own["it"][half]["meant"][0] < own["no scene"][half]["meant"][0]
+        assert own["it"][half]["meant more than other"][2] < 0
+
+
+def test_the_head_knows_things_from_persons():
+    own = run(part="roles")["kinds"]
+    assert own["best"]["head"] == "13.8"
+    half = own["found"]["half 1"]
+    assert half["it to thing"][1] > half["it to person"][2]
+    assert half["he to person"][1] > half["he to thing"][2]
+
+
+# Eighty sentences.
+@pytest.mark.slow
+def test_one_role_is_what_the_record_says():
+    need("smollm2-135m")
+    role = "preposition, object"
+    frames = pronoun_roles.ROLES[role][1]
+    again = pronoun_roles.one_role(frames, 1, pronoun_roles.EACH)
+    recorded = run(part="roles")["roles"][role]["half 1"]
+    assert again["by frame"] == pytest.approx(recorded["by frame"], abs=0.051)
+    for name in ("first", "on first", "on second"):
+        assert again[name][0] == pytest.approx(recorded[name][0], abs=0.02)
