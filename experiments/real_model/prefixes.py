@@ -1,6 +1,5 @@
-"""What is read once and gone on from many times: a text's beginning, and its streams."""
+"""What is read once and gone on from many times, and the streams of a place."""
 
-import copy
 from typing import cast
 
 import torch
@@ -20,9 +19,28 @@ def read(model: TransformerLM, ids: Tensor) -> KVCache:
     return cache
 
 
-def copied(cache: KVCache) -> KVCache:
-    """Another cache of the same model, to go on from without changing the first."""
-    return copy.deepcopy(cache, {id(cache.model): cache.model})
+def repeated(cache: KVCache, ids: Tensor, times: int = 1) -> KVCache:
+    """Another cache with each of its texts several times, to go on from.
+
+    Args:
+        cache: it is left as it is.
+        ids: (B, T), what it has read.
+        times: how often each text stands in the new one, side by side.
+    """
+    model = cast(TransformerLM, cache.model)
+    config, new = model.config, model.new_cache()
+    heads, D = (
+        config.num_kv_heads or config.num_heads,
+        config.d_model // config.num_heads,
+    )
+    nothing = torch.empty(len(ids), heads, 0, D)
+    with torch.no_grad():
+        for layer in range(config.num_layers):
+            kept = cache.extend(layer, nothing, nothing)
+            keys, values = (one.repeat_interleave(times, dim=0) for one in kept)
+            new.extend(layer, keys, values)
+        new.advance(ids.repeat_interleave(times, dim=0))
+    return new
 
 
 def streams(

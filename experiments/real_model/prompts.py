@@ -1,7 +1,7 @@
 """Prompts of two names as ids, with the positions that count, and what is asked."""
 
 import random
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -77,7 +77,9 @@ def prompts(half: str, frame: str, count: int, *, start: bool = False) -> Prompt
     of = [prompt(frame, (a, b), subject) for a, b, _, subject in rows]
     texts = {
         "clean": [one.text for one in of],
-        "swapped": [prompt(frame, (a, b), b if s == a else a).text for a, b, _, s in rows],
+        "swapped": [
+            prompt(frame, (a, b), b if s == a else a).text for a, b, _, s in rows
+        ],
         "third": [prompt(frame, (a, b), c).text for a, b, c, _ in rows],
         "renamed": [
             prompt(frame, (c, b) if s == a else (a, c), s).text for a, b, c, s in rows
@@ -118,9 +120,9 @@ def direct_effect(
     """
     layer, number = head
     D = context.shape[-1]
-    out_proj = model.blocks[layer].get_submodule("attention.out_proj").weight
-    added = context @ out_proj[:, number * D : (number + 1) * D].T
+    out_proj: Any = model.blocks[layer].get_submodule("attention.out_proj")
+    norm: Any = model.final_norm
+    added = context @ out_proj.weight[:, number * D : (number + 1) * D].T
     size = stream.square().mean(dim=-1, keepdim=True).add(model.config.norm_eps).sqrt()
-    gain = model.final_norm.weight
-    result: Tensor = (added * gain / size) @ model.token_embedding.weight.T
+    result: Tensor = (added * norm.weight / size) @ model.token_embedding.weight.T
     return result

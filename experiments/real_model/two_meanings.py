@@ -20,7 +20,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from experiments import many
-from experiments.real_model.prefixes import copied, read, streams
+from experiments.real_model import two_meanings_heads
+from experiments.real_model.prefixes import read, repeated, streams
 from experiments.real_model.pretrained_models import minilm, smollm2
 from helpers.recorded.spread import mean_and_interval
 from helpers.text.ambiguous_words import FRAMES, PLAIN_WORDS, WORDS
@@ -31,16 +32,17 @@ PLAN: list[many.Settings] = [
     {"model": "smollm2", "start": True},
     {"model": "minilm", "clue": "before"},
     {"model": "minilm", "clue": "behind"},
+    {"model": "smollm2", "what": "heads"},
 ]
 HALVES = (slice(0, 5), slice(0, 6)), (slice(5, 10), slice(6, 12))  # frames, clues
 WITHIN = (slice(0, 3), slice(0, 3)), (slice(3, 5), slice(3, 6))  # of the first half
-SHUFFLES = 10
+SHUFFLES = 20
 DECIMALS = 4
 Vectors = Tensor  # (2 meanings, frames, clues, num_layers + 1, C)
 
 
 def measure(settings: many.Settings) -> many.Run:
-    """How far the two meanings lie apart in each layer.
+    """How far the two meanings lie apart in each layer, or what brings it about.
 
     Args:
         settings: a dict of the "model"; for SmolLM2 whether a "start" token stands
@@ -51,8 +53,14 @@ def measure(settings: many.Settings) -> many.Run:
             "word", "plain", "relatives", "other" and "beyond plain", "beyond relatives"
             to a list over layers of mean and interval over the ten words; of "words",
             the same without intervals by word in the test half; "shuffled" and "bag",
-            the accuracy with shuffled labels and with the neighbours' embeddings alone.
+            the accuracy with shuffled labels and with the neighbours' embeddings alone;
+            "natural" and "natural plain", the share of natural sentences, with the word
+            and with "thing" in its place, on their meaning's side. With "heads" for
+            "what", what ``two_meanings_heads`` finds.
     """
+    if settings.get("what") == "heads":
+        halves = two_meanings_heads.HALVES
+        return {half: two_meanings_heads.measure(half) for half in halves}
     found = {word: of_word(settings, word) for word in WORDS}
     run: many.Run = {}
     for half in ("choosing", "testing"):
@@ -68,18 +76,20 @@ def measure(settings: many.Settings) -> many.Run:
 
 def of_word(settings: many.Settings, word: str) -> dict[str, Any]:
     """What one word and its controls give, each (num_layers + 1,)."""
-    of = vectors_of(settings, word)
-    found: dict[str, Any] = {}
-    for half, (fit, test) in {"choosing": WITHIN, "testing": HALVES}.items():
-        found[half] = compare(
-            {name: (cut(one, fit), cut(one, test)) for name, one in of.items()}, word
-        )
-    fit, test = (cut(of[word], half) for half in HALVES)
-    found["shuffled"] = shuffled(fit, test)
-    fit, test = (cut(bags(settings, word), half) for half in HALVES)
-    found["bag"] = right(fit, test)
+    fit, test = (vectors_of(settings, word, half) for half in HALVES)
+    within = {
+        name: tuple(cut(one, part) for part in WITHIN) for name, one in fit.items()
+    }
+    found: dict[str, Any] = {
+        "choosing": compare({name: (a, b) for name, (a, b) in within.items()}, word),
+        "testing": compare(
+            {name: (one, test[name]) for name, one in fit.items()}, word
+        ),
+        "shuffled": shuffled(fit[word], test[word], seed=word),
+        "bag": right(*(bags(settings, word, half) for half in HALVES)),
+    }
     for name, said in (("natural", word), ("natural plain", PLAIN_WORDS[0])):
-        found[name] = in_natural(settings, word, said, cut(of[said], HALVES[0]))
+        found[name] = in_natural(settings, word, said, fit[said])
     return found
 
 
@@ -156,9 +166,9 @@ def gap(vectors: Vectors, centre: Tensor) -> Tensor:
     return result
 
 
-def shuffled(fit: Vectors, test: Vectors) -> Tensor:
+def shuffled(fit: Vectors, test: Vectors, *, seed: str) -> Tensor:
     """The accuracy where each noun's label is drawn, as many of each meaning."""
-    rng, found = random.Random(0), []
+    rng, found = random.Random(seed), []
     frames = fit.transpose(0, 1).flatten(1, 2)  # (frames, nouns of both, ...)
     N = fit.shape[2]
     for _ in range(SHUFFLES):
@@ -168,16 +178,24 @@ def shuffled(fit: Vectors, test: Vectors) -> Tensor:
     return torch.stack(found).mean(dim=0)
 
 
-def vectors_of(settings: many.Settings, word: str) -> dict[str, Vectors]:
-    """Vectors of a word and of its controls in each layer, in all frames."""
+def vectors_of(
+    settings: many.Settings, word: str, half: tuple[slice, slice]
+) -> dict[str, Vectors]:
+    """Vectors of a word and of its controls in each layer, in the frames of a half."""
     names = [word, *PLAIN_WORDS, other_than(word)]
     names += [one for sense in WORDS[word] for one in sense.relatives]
-    clues = [clue for sense in WORDS[word] for clue in sense.clues]
     rows: dict[str, list[Tensor]] = {name: [] for name in names}
-    for frame in FRAMES:
-        for name, found in in_frame(settings, frame, clues, names).items():
+    for frame in FRAMES[half[0]]:
+        for name, found in in_frame(
+            settings, frame, clues_of(word, half), names
+        ).items():
             rows[name].append(found.unflatten(0, (2, -1)))
     return {name: torch.stack(found, dim=1) for name, found in rows.items()}
+
+
+def clues_of(word: str, half: tuple[slice, slice]) -> list[str]:
+    """The nouns of a half, those of the first meaning first."""
+    return [clue for sense in WORDS[word] for clue in sense.clues[half[1]]]
 
 
 def in_frame(
@@ -193,14 +211,11 @@ def in_frame(
             found[name] = streams(encoder, ids, place_of(ids, own))
         return found
     model, tokenizer = smollm2()
-    cache = read(model, prefix_ids(tokenizer, frame, clues, start=settings["start"]))
-    lasts = {name: tokenizer.encode(f" {name}") for name in names}
-    return {
-        name: streams(
-            model, torch.tensor([last] * len(clues)), 0, cache=copied(cache)
-        )
-        for name, last in lasts.items()
-    }
+    before = prefix_ids(tokenizer, frame, clues, start=settings["start"])
+    cache = repeated(read(model, before), before, len(names))
+    lasts = torch.tensor([tokenizer.encode(f" {name}") for name in names])  # (N, 1)
+    rows = streams(model, lasts.repeat(len(clues), 1), 0, cache=cache)
+    return dict(zip(names, rows.unflatten(0, (-1, len(names))).unbind(1), strict=True))
 
 
 def prefix_ids(
@@ -224,11 +239,10 @@ def place_of(ids: Tensor, own: int) -> int:
     return int((ids == own).all(dim=0).nonzero()[-1])
 
 
-def bags(settings: many.Settings, word: str) -> Vectors:
+def bags(settings: many.Settings, word: str, half: tuple[slice, slice]) -> Vectors:
     """The mean embedding of a word's neighbours, as vectors of one layer."""
-    clues = [clue for sense in WORDS[word] for clue in sense.clues]
-    rows = []
-    for frame in FRAMES:
+    clues, rows = clues_of(word, half), []
+    for frame in FRAMES[half[0]]:
         if settings["model"] == "minilm":
             model, tokenizer = minilm()
             ids = minilm_ids(settings["clue"], frame, clues, word)
@@ -237,17 +251,14 @@ def bags(settings: many.Settings, word: str) -> Vectors:
             vectors = model.token_embedding(ids)
         else:
             lm, tokenizer = smollm2()
-            vectors = lm.token_embedding(
-                prefix_ids(tokenizer, frame, clues, start=False)
-            )
+            ids = prefix_ids(tokenizer, frame, clues, start=False)
+            vectors = lm.token_embedding(ids)
         rows.append(vectors.detach().mean(dim=1, keepdim=True).unflatten(0, (2, -1)))
     return torch.stack(rows, dim=1)
 
 
-def in_natural(
-    settings: many.Settings, word: str, said: str, fit: Vectors
-) -> Tensor:
-    """How many natural sentences fall on their meaning's side, by the frames' centroids.
+def in_natural(settings: many.Settings, word: str, said: str, fit: Vectors) -> Tensor:
+    """How many natural sentences fall on their meaning's side of the frames'.
 
     The middle between the sides is that of the sentences: frames lie elsewhere.
     """
