@@ -21,6 +21,7 @@ from helpers.models.language_model import TransformerLM
 
 LAYERS = {"queries": "W_query", "keys": "W_key", "values": "W_value"}
 OF_HEADS = (*LAYERS, "context")
+SHARED = ("keys", "values")
 KINDS = (*OF_HEADS, "mlp", "stream")
 
 
@@ -33,7 +34,8 @@ class Part(NamedTuple):
             adds; "stream", what its block reads, the sum of all before it. The stream
             of layer 0 is the embeddings.
         layer: which block, from 0.
-        head: for the first four, which head, from 0; all of them where None.
+        head: for the first four, which head, from 0; all of them where None. Where
+            several queries share a key, "keys" and "values" have fewer heads.
     """
 
     kind: str
@@ -249,6 +251,12 @@ def _require_part(model: TransformerLM, part: Part) -> None:
         listed = ", ".join(map(repr, KINDS))
         raise ValueError(f"a part must be a Part of kind {listed}, got {part!r}")
     require_head(model, part.layer, part.head)
+    shared = model.config.num_kv_heads
+    if shared and part.kind in SHARED and part.head is not None and part.head >= shared:
+        raise ValueError(
+            f"head must be at most {shared - 1} for kind {part.kind!r}, which the "
+            f"layer's {model.config.num_heads} heads share, got {part.head}"
+        )
     if part.head is not None and part.kind not in OF_HEADS:
         raise ValueError(f"head must be None for kind {part.kind!r}, got {part.head}")
     if part.kind == "mlp" and not model.config.mlp:

@@ -102,14 +102,16 @@ WORDS: dict[str, tuple[Sense, Sense]] = {
     ),
     "spring": (
         _sense(
-            "winter flower weather snow sunshine leaf garden rain month bird year calendar",
+            "winter flower weather snow sunshine leaf "
+            "garden rain month bird year calendar",
             "summer autumn",
             "After the long winter, the snow melted in the spring",
             "The flowers in the garden open in the spring",
             "The weather gets warm and the birds return in the spring",
         ),
         _sense(
-            "metal wire machine steel engine mattress clock motor screw iron device pump",
+            "metal wire machine steel engine mattress "
+            "clock motor screw iron device pump",
             "coil lever",
             "Inside the old clock, the metal wheel hung on a spring",
             "He bent the steel wire to make a spring",
@@ -185,7 +187,8 @@ WORDS: dict[str, tuple[Sense, Sense]] = {
     ),
     "palm": (
         _sense(
-            "beach island desert sand leaf coconut jungle garden coast shade forest sun",
+            "beach island desert sand leaf coconut "
+            "jungle garden coast shade forest sun",
             "tree oak",
             "On the beach of the island stood a tall palm",
             "A coconut fell into the sand from the palm",

@@ -25,10 +25,11 @@ FRAMES = (
     "In the morning {A} called {B} about the house, so {S} brought the keys to",
 )
 # The first fifteen for choosing, the last fifteen for testing.
-NAMES = tuple(
-    "Mary John Tom Anna James Paul Sarah Peter Emma David Lucy Mark Laura Simon Alice "
-    "Frank Helen Jack Kate Robert Ruth Adam Jane Henry Rose Martin Claire George Sam "
-    "Julia".split()
+NAMES = (
+    *("Mary", "John", "Tom", "Anna", "James", "Paul", "Sarah", "Peter", "Emma"),
+    *("David", "Lucy", "Mark", "Laura", "Simon", "Alice"),
+    *("Frank", "Helen", "Jack", "Kate", "Robert", "Ruth", "Adam", "Jane", "Henry"),
+    *("Rose", "Martin", "Claire", "George", "Sam", "Julia"),
 )
 
 

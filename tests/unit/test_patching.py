@@ -297,3 +297,17 @@ def test_what_does_not_fit_is_named(model, ids):
     for wrong in (torch.zeros(C - 1), torch.zeros(1, B, T, C), torch.zeros(T + 1, C)):
         with pytest.raises(ValueError, match=r"broadcast to \(2, 7, 12\), got \("):
             run(model, ids, {mlp: wrong})
+
+
+def test_a_shared_key_is_named_by_its_own_number(ids):
+    model = make(num_kv_heads=1)
+    for kind in ("keys", "values"):
+        with watched(model, [Part(kind, 1, 0)]) as given:
+            model(ids)
+        assert given[Part(kind, 1, 0)].shape == (B, T, D)
+        message = f"head must be at most 0 for kind '{kind}', which the layer's 3 heads"
+        with (
+            pytest.raises(ValueError, match=message),
+            watched(model, [Part(kind, 1, 1)]),
+        ):
+            pass
