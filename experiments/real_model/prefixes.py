@@ -33,7 +33,7 @@ def repeated(cache: KVCache, ids: Tensor, times: int = 1) -> KVCache:
         config.num_kv_heads or config.num_heads,
         config.d_model // config.num_heads,
     )
-    nothing = torch.empty(len(ids), heads, 0, D)
+    nothing = model.token_embedding.weight.new_empty(len(ids), heads, 0, D)
     with torch.no_grad():
         for layer in range(config.num_layers):
             kept = cache.extend(layer, nothing, nothing)

@@ -22,7 +22,9 @@ B, T, V, L, H, D = 2, 7, 13, 2, 6, 4
 def model():
     torch.manual_seed(0)
     config = TransformerConfig(
-        V, T, H * D, H, L, positions="rotary", num_kv_heads=3, norm="rms", bias=False
+        *(V, T, H * D, H, L),
+        **{"positions": "rotary", "num_kv_heads": 3, "norm": "rms", "bias": False},
+        tie_weights=True,
     )
     model = TransformerLM(config).double().eval().requires_grad_(False)
     for weight in model.parameters():
@@ -65,7 +67,9 @@ def test_all_that_follows_brings_the_whole_difference(model, of):
     place = list(range(way.target.shape[1]))
     assert way.share({Part("stream", 0): None}, place) == pytest.approx(1)
     everywhere = {Part("context", layer): None for layer in range(L)}
-    assert way.share(everywhere, place) != pytest.approx(1, abs=1e-3)
+    # What tells the last position of the giver is its heads' contexts, and no others'.
+    assert way.share(everywhere, [2]) == pytest.approx(1)
+    assert way.share(everywhere, [1]) != pytest.approx(1, abs=1e-3)
 
 
 def test_streams_of_single_places_are_put_there_alone(model, of):
@@ -122,7 +126,10 @@ def test_heads_that_are_kept_change_nothing_and_the_others_give_their_mean(model
     assert some[0, 0, 1]
     assert some[1, -1, 2]
     assert left(~some) != pytest.approx(1, abs=1e-4)
-    third = of._replace(clean=of.third[:1].repeat(2, 1), third=of.third[:1])
+    one = of.third[:1]
+    third = of._replace(
+        clean=one, third=one, answer=of.answer[:1], subject=of.subject[:1]
+    )
     same = circuit_ablation.keeping(model, third)
     assert same(none) == pytest.approx(1)  # each gives the mean of one text: its own
 

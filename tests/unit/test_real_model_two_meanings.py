@@ -67,7 +67,9 @@ def test_labels_by_chance_find_as_little_as_chance():
 def test_a_repeated_prefix_is_gone_on_from_as_if_read_anew():
     torch.manual_seed(0)
     config = TransformerConfig(
-        11, 9, 12, 6, 2, positions="rotary", num_kv_heads=3, norm="rms"
+        *(11, 9, 12, 6, 2),
+        **{"positions": "rotary", "num_kv_heads": 3, "norm": "rms"},
+        tie_weights=True,
     )
     model = TransformerLM(config).double().eval()
     ids = torch.randint(11, (2, 6))
