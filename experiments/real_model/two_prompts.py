@@ -18,7 +18,7 @@ from helpers.recorded.spread import mean_and_interval
 
 Head = tuple[int, int]  # its layer and number, from 0
 # What the scans of the first half chose: those that move the answer by this share.
-THRESHOLD = 0.03
+THRESHOLD = 0.025
 AT_AGAIN: tuple[Head, ...] = ((17, 4),)
 AT_END: tuple[Head, ...] = (
     *((19, 2), (20, 0), (21, 5), (23, 0), (23, 1), (23, 2), (23, 3), (23, 7)),
