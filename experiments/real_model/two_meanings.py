@@ -52,7 +52,8 @@ def measure(settings: many.Settings) -> many.Run:
         run: a dict of "choosing" and "testing", each from what ``apart`` names and from
             "word", "plain", "relatives", "other" and "beyond plain", "beyond relatives"
             to a list over layers of mean and interval over the ten words; of "words",
-            the same without intervals by word in the test half; "shuffled" and "bag",
+            the same without intervals by word in the test half (neither with a start
+            token, which is there for comparison); "shuffled" and "bag",
             the accuracy with shuffled labels and with the neighbours' embeddings alone;
             "natural" and "natural plain", the share of natural sentences, with the word
             and with "thing" in its place, on their meaning's side. With "heads" for
@@ -62,13 +63,16 @@ def measure(settings: many.Settings) -> many.Run:
         halves = two_meanings_heads.HALVES
         return {half: two_meanings_heads.measure(half) for half in halves}
     found = {word: of_word(settings, word) for word in WORDS}
-    run: many.Run = {}
-    for half in ("choosing", "testing"):
-        run[half] = over_words([one[half] for one in found.values()])
+    run: many.Run = {
+        half: over_words([one[half] for one in found.values()])
+        for half in ("choosing", "testing")
+    }
     run["words"] = {
         word: {name: rounded(row["word"]) for name, row in one["testing"].items()}
         for word, one in found.items()
     }
+    if settings.get("start"):  # there for comparison alone
+        del run["choosing"], run["words"]
     for name in ("shuffled", "bag", "natural", "natural plain"):
         run[name] = interval(torch.stack([one[name] for one in found.values()]))
     return run
