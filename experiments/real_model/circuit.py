@@ -77,8 +77,9 @@ def behaviour(half: str, *, start: bool, count: int = 12) -> many.Run:
             over names: "answer" and "subject"; "two" (the mean of both) and "giver"
             where a third name gives; "one", "stranger" and "named last" where each name
             comes once; and of "lens", over the layers from the embeddings on, with
-            lists of "difference", "rank" (the median, 0 is the likeliest) and "input"
-            (the share in which the likeliest token is the one that is read).
+            lists of "difference" (half of what the swap changes), "rank" (the median, 0
+            is the likeliest) and "input" (the share in which the likeliest token is the
+            one that is read).
     """
     model, _ = smollm2()
     rows: list[dict[str, float]] = []
@@ -134,17 +135,26 @@ def answers(
 
 def through_lens(model: TransformerLM, of: Prompts) -> dict[str, list[float]]:
     """The final norm and the unembedding applied to each layer's stream at the end."""
-    rows = streams(model, of.clean, -1)  # (B, num_layers + 1, C)
-    with torch.no_grad():
-        logits = model.final_norm(rows) @ model.token_embedding.weight.T
+    # Half of what the swap changes: the names' own logits drop out.
+    clean, swapped = (
+        unembedded(model, streams(model, ids, -1)) for ids in (of.clean, of.swapped)
+    )
     found: dict[str, list[float]] = {"difference": [], "rank": [], "input": []}
-    for layer in logits.unbind(dim=1):
+    for layer, other in zip(clean.unbind(dim=1), swapped.unbind(dim=1), strict=True):
         own = layer.gather(1, of.answer[:, None])
-        found["difference"].append(float(of.difference(layer[:, None]).mean()))
+        change = of.difference(layer[:, None]) - of.difference(other[:, None])
+        found["difference"].append(float(change.mean() / 2))
         found["rank"].append(float((layer > own).sum(dim=1).double().median()))
         read_token = layer.argmax(dim=-1) == of.clean[:, -1]
         found["input"].append(float(read_token.double().mean()))
     return found
+
+
+def unembedded(model: TransformerLM, rows: Tensor) -> Tensor:
+    """The logits of residual streams (..., C) as if no layer followed."""
+    with torch.no_grad():
+        logits: Tensor = model.final_norm(rows) @ model.token_embedding.weight.T
+    return logits
 
 
 def by_stream(half: str, *, count: int = 4, every: int = 3) -> many.Run:

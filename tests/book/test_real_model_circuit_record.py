@@ -42,7 +42,7 @@ def test_the_model_knows_who_receives(half, start):
     found = run_of(what="behaviour", start=start)[half]
     assert found["right"][MEAN] > 0.97
     assert min(found["first"][MEAN], found["second"][MEAN]) > 0.95
-    assert found["top"][MEAN] > 0.85
+    assert found["top"][MEAN] > 0.6
     # A good half of it goes without any repetition: the giver isn't the receiver.
     without = found["two"][MEAN] - found["giver"][MEAN]
     assert 0.4 < without / found["difference"][MEAN] < 0.7
@@ -51,7 +51,8 @@ def test_the_model_knows_who_receives(half, start):
 @pytest.mark.parametrize("half", BOTH)
 def test_the_lens_sees_nothing_before_layer_23_has_read(half):
     lens = run_of(what="behaviour", start=False)[half]["lens"]
-    assert all(lens["difference"][layer][MEAN] < 0.5 for layer in range(23))
+    assert all(abs(one[MEAN]) < 0.1 for one in lens["difference"][:19])
+    assert all(abs(one[MEAN]) < 0.6 for one in lens["difference"][:24])
     assert lens["difference"][24][LOW] > 3
     assert lens["rank"][24][MEAN] > 20
     assert lens["rank"][30][MEAN] < 1
@@ -90,17 +91,19 @@ def test_the_circuit_is_what_the_scans_chose():
 def test_what_each_head_looks_at_and_adds(half):
     heads = run_of(what="heads")[half]
     for name in ("19.2", "20.0", "23.3"):
-        assert heads[name]["on again"][LOW] > 0.25, name
-        assert heads[name]["into swapped"][LOW] > 0.04, name
+        assert heads[name]["on again"][MEAN] > 0.25, name
+        assert heads[name]["into swapped"][LOW] > 0, name
     assert heads["17.4"]["behind subject"][MEAN] > 0.6
     assert heads["23.3"]["to subject"][HIGH] < -1.5
     assert abs(heads["23.3"]["to answer"][MEAN]) < 0.4
     for head in MOVERS:
         found = heads[head_name(head)]
         assert found["on answer"][MEAN] > found["on subject"][MEAN]
-        assert found["direct"][LOW] > 0
+        assert found["direct"][MEAN] > 0
+        assert found["to answer"][LOW] > 0.1
     assert heads["24.4"]["on answer"][MEAN] > 0.4
-    assert heads["24.4"]["direct"][HIGH] < 0
+    for name in ("24.4", "29.0"):  # they lower what others bring up
+        assert heads[name]["to answer"][HIGH] < -0.3, name
     for name, found in heads.items():
         assert abs(found["rest"][MEAN]) < 0.02, name
 
@@ -109,7 +112,7 @@ def test_what_each_head_looks_at_and_adds(half):
 def test_paths_go_where_they_are_said_to_go(half):
     paths = run_of(what="paths")[half]
     assert paths["19.2 and 20.0 to queries of name movers"][LOW] > 0.1
-    assert paths["17.4 to values of 19.2 and 20.0"][LOW] > 0.01
+    assert paths["17.4 to values of 19.2 and 20.0"][LOW] > 0
     for path in ("19.4 and 20.3", "19.7 and 20.6"):
         assert abs(paths[f"{path} to queries of name movers"][MEAN]) < 0.01
     for path in (
