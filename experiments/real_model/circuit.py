@@ -44,7 +44,7 @@ PLAN: list[many.Settings] = [
     {"what": "paths"},
     {"what": "ablation"},
 ]
-DENSE = range(18, 26)  # where the streams move, by the first half
+LOOKS = (0, 6, 12, 18, 20, 22, 24, 27)  # dense where the streams move
 
 
 def measure(settings: many.Settings) -> many.Run:
@@ -157,7 +157,7 @@ def unembedded(model: TransformerLM, rows: Tensor) -> Tensor:
     return logits
 
 
-def by_stream(half: str, *, count: int = 4, every: int = 3) -> many.Run:
+def by_stream(half: str, *, count: int = 4) -> many.Run:
     """The share of the difference that a layer's stream carries, by position.
 
     Returns:
@@ -166,16 +166,14 @@ def by_stream(half: str, *, count: int = 4, every: int = 3) -> many.Run:
             ("again", "between", "end") to lists of mean and interval over frames.
     """
     model, _ = smollm2()
-    layers = sorted({*range(0, model.config.num_layers, every), *DENSE})
+    layers = LOOKS
     rows: dict[str, dict[str, list[list[float]]]] = {}
     for frame in HALVES[half][0]:
         for way, one in directions(model, prompts(half, frame, count)).items():
             last = one.target.shape[1] - 1
             places = {"again": [0], "between": list(range(1, last)), "end": [last]}
             for name, place in places.items():
-                shares = [
-                    one.share({Part("stream", layer): None}, place) for layer in layers
-                ]
+                shares = [one.share([Part("stream", layer)], place) for layer in layers]
                 rows.setdefault(way, {}).setdefault(name, []).append(shares)
     return {
         "layers": list(layers),
@@ -193,8 +191,9 @@ def scan(place: str, *, half: str = "choosing", count: int = 6) -> many.Run:
     """The share of the difference that each head brings at one position, by itself.
 
     Returns:
-        shares: (num_layers, H) as nested lists, the mean over frames; "low" and "high",
-            the least and the most of a frame.
+        shares: (num_layers, H) as nested lists, the mean over frames (three of
+            them at the second mention, where all that follows is read anew); "low" and
+            "high", the least and the most of a frame.
     """
     model, _ = smollm2()
     at_end = place == "end"
@@ -203,13 +202,13 @@ def scan(place: str, *, half: str = "choosing", count: int = 6) -> many.Run:
     layers = range(12, model.config.num_layers) if at_end else range(25)
     H = model.config.num_heads
     several = []
-    for frame in HALVES[half][0]:
+    for frame in HALVES[half][0][: None if at_end else 3]:
         of = prompts(half, frame, count)
         way = Direction(model, of, of.clean, of.swapped)
         at = [way.target.shape[1] - 1 if at_end else 0]
         rows = torch.zeros(model.config.num_layers, H)
         for layer, head in itertools.product(layers, range(H)):
-            rows[layer, head] = way.share({Part("context", layer, head): None}, at)
+            rows[layer, head] = way.share([Part("context", layer, head)], at)
         several.append(rows)
     all_rows = torch.stack(several)
     return {
@@ -249,7 +248,7 @@ def by_head(half: str, *, count: int = 8) -> many.Run:
             found = {
                 **looks(of, weights[head[0]][:, head[1]], of.again + place),
                 **{
-                    way: one.share({Part("context", *head): None}, [place])
+                    way: one.share([Part("context", *head)], [place])
                     for way, one in ways.items()
                 },
             }
@@ -303,5 +302,5 @@ def rest(way: Direction, head: Head, place: int) -> float:
     heads = [
         one for one in range(way.model.config.num_heads) if (layer, one) not in chosen
     ]
-    shares = [way.share({Part("context", layer, one): None}, [place]) for one in heads]
+    shares = [way.share([Part("context", layer, one)], [place]) for one in heads]
     return sum(shares) / len(shares)

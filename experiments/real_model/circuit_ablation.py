@@ -72,8 +72,6 @@ OTHERS: tuple[tuple[Head, ...], ...] = (((19, 4), (20, 3)), ((19, 7), (20, 6)))
 PATHS: dict[str, tuple[tuple[Head, ...], list[Part], int]] = {
     "19.2 and 20.0 to queries of name movers": (LOOKING, queries(*MOVERS), -1),
     "19.2 and 20.0 to queries of 23.3": (LOOKING, queries((23, 3)), -1),
-    "19.2 and 20.0 to queries of 24.4": (LOOKING, queries((24, 4)), -1),
-    "19.2 to queries of 20.0": (((19, 2),), queries((20, 0)), -1),
     "19.4 and 20.3 to queries of name movers": (OTHERS[0], queries(*MOVERS), -1),
     "19.7 and 20.6 to queries of name movers": (OTHERS[1], queries(*MOVERS), -1),
     "17.4 to values of 19.2 and 20.0": (((17, 4),), values(*LOOKING), 0),

@@ -43,8 +43,10 @@ class Direction:
         self, model: TransformerLM, of: Prompts, source: Tensor, target: Tensor
     ) -> None:
         self.model, self.of = model, of
-        self.prefix = target[:, : of.again]
-        self.cache = read(model, self.prefix)
+        self.whole_target = target
+        prefix = target[:, : of.again]
+        cache = read(model, prefix)
+        self.caches = {0: cache}  # by how much of the target they hold beside
         self.source, self.target = source[:, of.again :], target[:, of.again :]
         layers = range(model.config.num_layers)
         parts = [
@@ -52,15 +54,13 @@ class Direction:
         ]
         with torch.no_grad():
             with watched(model, parts) as given:
-                there = model(self.source, cache=repeated(self.cache, self.prefix))
+                there = model(self.source, cache=repeated(cache, prefix))
             self.given = dict(given)
-            with watched(model, parts) as given:
-                here = model(self.target, cache=repeated(self.cache, self.prefix))
-            self.own = dict(given)
+            here = model(self.target, cache=repeated(cache, prefix))
         self.before = of.difference(here).mean()
         self.whole = of.difference(there).mean() - self.before
 
-    def share(self, parts: dict[Part, None], place: Sequence[int]) -> float:
+    def share(self, parts: Sequence[Part], place: Sequence[int]) -> float:
         """How much of the way to the source's answer some parts bring, at a place."""
         instead = {}
         for part in parts:
@@ -76,10 +76,12 @@ class Direction:
         self, first: int, place: Sequence[int], instead: dict[Part, Tensor]
     ) -> float:
         """Go on to the place as it is, over it with the parts, then on as it is."""
-        cache, behind = repeated(self.cache, self.prefix), max(place) + 1
+        behind = max(place) + 1
+        read_so_far = self.whole_target[:, : self.of.again + first]
+        if first not in self.caches:
+            self.caches[first] = read(self.model, read_so_far)
+        cache = repeated(self.caches[first], read_so_far)
         with torch.no_grad():
-            if first:
-                self.model(self.target[:, :first], cache=cache)
             with replaced(self.model, instead):
                 logits = self.model(self.target[:, first:behind], cache=cache)
             if behind < self.target.shape[1]:

@@ -144,6 +144,6 @@ def test_a_share_measured_again_is_as_recorded():
         of = prompts("choosing", frame, 6)
         way = Direction(model, of, of.clean, of.swapped)
         last = way.target.shape[1] - 1
-        shares.append(way.share({Part("context", 23, 3): None}, [last]))
+        shares.append(way.share([Part("context", 23, 3)], [last]))
     recorded = run_of(what="scan", place="end")["shares"][23][3]
     assert statistics.fmean(shares) == pytest.approx(recorded, abs=2e-3)

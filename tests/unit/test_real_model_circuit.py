@@ -65,8 +65,8 @@ def test_halves_share_no_frame_and_no_name():
 def test_all_that_follows_brings_the_whole_difference(model, of):
     way = Direction(model, of, of.clean, of.swapped)
     place = list(range(way.target.shape[1]))
-    assert way.share({Part("stream", 0): None}, place) == pytest.approx(1)
-    everywhere = {Part("context", layer): None for layer in range(L)}
+    assert way.share([Part("stream", 0)], place) == pytest.approx(1)
+    everywhere = [Part("context", layer) for layer in range(L)]
     # What tells the last position of the giver is its heads' contexts, and no others'.
     assert way.share(everywhere, [2]) == pytest.approx(1)
     assert way.share(everywhere, [1]) != pytest.approx(1, abs=1e-3)
@@ -74,9 +74,9 @@ def test_all_that_follows_brings_the_whole_difference(model, of):
 
 def test_streams_of_single_places_are_put_there_alone(model, of):
     way = Direction(model, of, of.clean, of.swapped)
-    assert way.share({Part("stream", 0): None}, [0]) == pytest.approx(1)
-    assert way.share({Part("stream", 0): None}, [2]) == pytest.approx(0, abs=1e-9)
-    one = way.share({Part("context", 1, 2): None}, [2])
+    assert way.share([Part("stream", 0)], [0]) == pytest.approx(1)
+    assert way.share([Part("stream", 0)], [2]) == pytest.approx(0, abs=1e-9)
+    one = way.share([Part("context", 1, 2)], [2])
     with watched(model, [Part("context", 1, 2)]) as given:
         model(of.clean)
         sent = given[Part("context", 1, 2)]
@@ -160,6 +160,6 @@ def test_the_giver_is_looked_at_and_lowered():
     assert torch.equal(started.clean[:, 1:], of.clean)
     way = Direction(model, of, of.clean, of.swapped)
     last = way.target.shape[1] - 1
-    assert way.share({Part("context", 23, 3): None}, [last]) > 0.25
-    assert abs(way.share({Part("context", 23, 4): None}, [last])) < 0.1
+    assert way.share([Part("context", 23, 3)], [last]) > 0.25
+    assert abs(way.share([Part("context", 23, 4)], [last])) < 0.1
     assert head_name((23, 3)) == "23.3"
