@@ -40,8 +40,8 @@ def test_the_record_is_whole():
 @pytest.mark.parametrize("half", BOTH)
 def test_the_model_knows_who_receives(half, start):
     found = run_of(what="behaviour", start=start)[half]
-    assert found["right"][MEAN] > 0.97
-    assert min(found["first"][MEAN], found["second"][MEAN]) > 0.95
+    assert found["right"][MEAN] > 0.95
+    assert min(found["first"][MEAN], found["second"][MEAN]) > 0.9
     assert found["top"][MEAN] > 0.6
     # A good half of it goes without any repetition: the giver isn't the receiver.
     without = found["two"][MEAN] - found["giver"][MEAN]
@@ -65,8 +65,8 @@ def test_the_answer_moves_from_the_name_to_the_end_in_layers_18_to_24(half, way)
     found = run_of(what="streams")[half]
     at = found["layers"].index
     again, end = found[way]["again"], found[way]["end"]
-    assert all(again[at(layer)][LOW] > 0.9 for layer in (0, 9, 18))
-    assert all(end[at(layer)][HIGH] < 0.1 for layer in (0, 9, 18))
+    assert all(again[at(layer)][LOW] > 0.9 for layer in (0, 12, 18))
+    assert all(end[at(layer)][HIGH] < 0.1 for layer in (0, 12, 18))
     assert again[at(24)][MEAN] < 0.2
     assert end[at(24)][MEAN] > 0.75
     assert all(one[MEAN] < 0.15 for one in found[way]["between"])
