@@ -1,5 +1,7 @@
 """Two meanings of a word: the sentences, and what is measured on made-up vectors."""
 
+import itertools
+
 import pytest
 import torch
 
@@ -49,12 +51,21 @@ def test_what_lies_apart_is_found_in_its_layer():
     assert turned["toward"][1] < -0.4
 
 
-def test_one_noun_in_several_frames_makes_no_gap():
-    vectors = made_up(0.0, frames=1, clues=4).repeat(1, 5, 1, 1, 1)
+def test_the_gap_is_over_pairs_of_different_nouns():
+    vectors = made_up(1.0, frames=2, clues=3)
     centre = vectors.mean(dim=(0, 1, 2))
-    own = two_meanings.gap(vectors, centre)
-    one_frame = two_meanings.gap(vectors[:, :1], centre)
-    torch.testing.assert_close(own, one_frame)
+    unit = torch.nn.functional.normalize(vectors - centre, dim=-1)
+    within, between = [], []
+    for (m, f, c), (n, g, d) in itertools.product(
+        itertools.product(range(2), range(2), range(3)), repeat=2
+    ):
+        cosine = (unit[m, f, c] * unit[n, g, d]).sum(dim=-1)
+        if m != n:
+            between.append(cosine)
+        elif c != d:
+            within.append(cosine)
+    expected = torch.stack(within).mean(dim=0) - torch.stack(between).mean(dim=0)
+    torch.testing.assert_close(two_meanings.gap(vectors, centre), expected)
 
 
 def test_labels_by_chance_find_as_little_as_chance():
