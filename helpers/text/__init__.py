@@ -11,5 +11,7 @@ to understand, ``rigged_die`` is a die that remembers, whose best loss is known,
 
 Models that others trained are asked with sentences of their own: ``repeated_names`` say
 a made-up name twice; in ``coreference`` a verb says which of two nouns is meant by
-"it", and in ``relations`` one word belongs to another.
+"it", and in ``relations`` one word belongs to another; ``ambiguous_words`` have two
+meanings, of which the sentence tells one, and ``indirect_objects`` end where one of two
+names must follow.
 """

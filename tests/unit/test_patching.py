@@ -292,8 +292,12 @@ def test_a_head_of_keys_that_queries_share_is_counted_among_the_keys(ids):
         shared(ids)
     assert given[Part("keys", 1, 0)].shape == given[Part("queries", 1, 2)].shape
     for kind in ("keys", "values"):
-        with pytest.raises(ValueError, match=f"from 0 to 0 for '{kind}'.*, got 1"):
-            replaced(shared, {Part(kind, 1, 1): 0.0}).__enter__()
+        for use in (
+            watched(shared, [Part(kind, 1, 1)]),
+            replaced(shared, {Part(kind, 1, 1): 0.0}),
+        ):
+            with pytest.raises(ValueError, match=f"from 0 to 0 for '{kind}'.*, got 1"):
+                use.__enter__()
 
 
 def test_what_does_not_fit_is_named(model, ids):

@@ -1,0 +1,149 @@
+"""What chapter 18 says of the circuit for the indirect object, on the record."""
+
+import statistics
+
+import pytest
+
+from experiments.real_model import circuit
+from experiments.real_model.prompts import HALVES, prompts
+from experiments.real_model.two_prompts import (
+    AT_AGAIN,
+    AT_END,
+    LOWERING,
+    MOVERS,
+    THRESHOLD,
+    Direction,
+    head_name,
+)
+from helpers.models.patching import Part
+from helpers.recorded import results
+from helpers.recorded.sweeps import has
+from tests.real_models import need
+
+RUNS = [
+    run for run in results.record("real_model")["runs"] if run["study"] == "circuit"
+]
+MEAN, LOW, HIGH = 0, 1, 2
+BOTH = tuple(HALVES)
+
+
+def run_of(**settings):
+    return next(run for run in RUNS if has(run, settings))
+
+
+def test_the_record_is_whole():
+    for settings in circuit.PLAN:
+        assert sum(has(run, settings) for run in RUNS) == 1, settings
+
+
+@pytest.mark.parametrize("start", [False, True])
+@pytest.mark.parametrize("half", BOTH)
+def test_the_model_knows_who_receives(half, start):
+    found = run_of(what="behaviour", start=start)[half]
+    assert found["right"][MEAN] > 0.95
+    assert min(found["first"][MEAN], found["second"][MEAN]) > 0.9
+    assert found["top"][MEAN] > 0.6
+    # A good half of it goes without any repetition: the giver isn't the receiver.
+    without = found["two"][MEAN] - found["giver"][MEAN]
+    assert 0.4 < without / found["difference"][MEAN] < 0.7
+
+
+@pytest.mark.parametrize("half", BOTH)
+def test_the_lens_sees_nothing_before_layer_23_has_read(half):
+    lens = run_of(what="behaviour", start=False)[half]["lens"]
+    assert all(abs(one[MEAN]) < 0.1 for one in lens["difference"][:19])
+    assert all(abs(one[MEAN]) < 0.6 for one in lens["difference"][:24])
+    assert lens["difference"][24][LOW] > 3
+    assert lens["rank"][24][MEAN] > 20
+    assert lens["rank"][30][MEAN] < 1
+    assert lens["input"][0][MEAN] == 1
+
+
+@pytest.mark.parametrize("half", BOTH)
+@pytest.mark.parametrize("way", ["into swapped", "into clean"])
+def test_the_answer_moves_from_the_name_to_the_end_in_layers_18_to_24(half, way):
+    found = run_of(what="streams")[half]
+    at = found["layers"].index
+    again, end = found[way]["again"], found[way]["end"]
+    assert all(again[at(layer)][LOW] > 0.9 for layer in (0, 12, 18))
+    assert all(end[at(layer)][HIGH] < 0.1 for layer in (0, 12, 18))
+    assert again[at(24)][MEAN] < 0.2
+    assert end[at(24)][MEAN] > 0.75
+    assert all(one[MEAN] < 0.15 for one in found[way]["between"])
+
+
+def test_the_circuit_is_what_the_scans_chose():
+    for place, heads in (("end", AT_END), ("again", AT_AGAIN)):
+        shares = run_of(what="scan", place=place)["shares"]
+        chosen = {
+            (layer, head)
+            for layer, row in enumerate(shares)
+            for head, share in enumerate(row)
+            if abs(share) >= THRESHOLD
+        }
+        assert chosen == set(heads), place
+        if place == "end":
+            lowering = {(a, b) for a, b in chosen if shares[a][b] < 0}
+            assert lowering == set(LOWERING)
+
+
+@pytest.mark.parametrize("half", BOTH)
+def test_what_each_head_looks_at_and_adds(half):
+    heads = run_of(what="heads")[half]
+    for name in ("19.2", "20.0", "23.3"):
+        assert heads[name]["on again"][MEAN] > 0.25, name
+        assert heads[name]["into swapped"][LOW] > 0, name
+    assert heads["17.4"]["behind subject"][MEAN] > 0.6
+    assert heads["23.3"]["to subject"][HIGH] < -1.5
+    assert abs(heads["23.3"]["to answer"][MEAN]) < 0.4
+    for head in MOVERS:
+        found = heads[head_name(head)]
+        assert found["on answer"][MEAN] > found["on subject"][MEAN]
+        assert found["direct"][MEAN] > 0
+        assert found["to answer"][LOW] > 0.1
+    assert heads["24.4"]["on answer"][MEAN] > 0.4
+    for name in ("24.4", "29.0"):  # they lower what others bring up
+        assert heads[name]["to answer"][HIGH] < -0.3, name
+    for name, found in heads.items():
+        assert abs(found["rest"][MEAN]) < 0.02, name
+
+
+@pytest.mark.parametrize("half", BOTH)
+def test_paths_go_where_they_are_said_to_go(half):
+    paths = run_of(what="paths")[half]
+    assert paths["19.2 and 20.0 to queries of name movers"][LOW] > 0.1
+    assert paths["17.4 to values of 19.2 and 20.0"][LOW] > 0
+    for path in ("19.4 and 20.3", "19.7 and 20.6"):
+        assert abs(paths[f"{path} to queries of name movers"][MEAN]) < 0.01
+    for path in (
+        "19.2 and 20.0 to queries of 23.3",
+        "17.4 to values of 23.3",
+        "17.0 to values of 19.2 and 20.0",
+    ):
+        assert abs(paths[path][MEAN]) < 0.02, path
+
+
+@pytest.mark.parametrize("half", BOTH)
+def test_fourteen_heads_are_needed_and_do_not_do_it_alone(half):
+    found = run_of(what="ablation")[half]
+    assert found["without circuit"][HIGH] < 0.2
+    assert found["range of without random"][0] > 0.9
+    assert 0.1 < found["circuit"][MEAN] < 0.5
+    assert found["range of random"][1] < found["circuit"][MEAN]
+    assert found["circuit"][MEAN] + 0.2 < found["circuit and below"][MEAN]
+    assert found["circuit at the end"][MEAN] > 0.75
+    assert found["range of random at the end"][1] < 0.3
+
+
+@pytest.mark.slow
+def test_a_share_measured_again_is_as_recorded():
+    need("smollm2-135m")
+    model, _ = circuit.smollm2()
+    shares = []
+    for frame in HALVES["choosing"][0]:
+        of = prompts("choosing", frame, 6)
+        way = Direction(model, of, of.clean, of.swapped)
+        last = way.target.shape[1] - 1
+        shares.append(way.share([Part("context", 23, 3)], [last]))
+    recorded = run_of(what="scan", place="end")["shares"][23][3]
+    assert statistics.fmean(shares) == pytest.approx(recorded, abs=2e-3)

@@ -1,0 +1,107 @@
+"""What chapter 18 says of a word's two meanings, asserted on the record."""
+
+import pytest
+
+from experiments.real_model import two_meanings, two_meanings_heads
+from helpers.recorded import results
+from helpers.recorded.sweeps import has
+from helpers.text.ambiguous_words import WORDS
+from tests.real_models import need
+
+RUNS = [
+    run
+    for run in results.record("real_model")["runs"]
+    if run["study"] == "two_meanings"
+]
+MEAN, LOW, HIGH = 0, 1, 2
+
+
+def run_of(**settings):
+    return next(run for run in RUNS if has(run, settings))
+
+
+def layers_of(run, measure, kind, half="testing"):
+    return run[half][measure][kind]
+
+
+def test_the_record_is_whole():
+    for settings in two_meanings.PLAN:
+        assert sum(has(run, settings) for run in RUNS) == 1, settings
+    for run in RUNS:
+        if "what" not in run:
+            assert run.get("start") or run["words"].keys() == WORDS.keys()
+            layers = 31 if run["model"] == "smollm2" else 7
+            assert len(layers_of(run, "gap", "word")) == layers
+
+
+def test_smollm2_moves_a_word_toward_the_relatives_of_what_is_meant():
+    for start in (False, True):
+        run = run_of(model="smollm2", start=start)
+        for half in {"choosing", "testing"} & run.keys():
+            word = layers_of(run, "toward", "word", half)
+            assert all(abs(word[layer][MEAN]) < 0.01 for layer in range(4))
+            assert all(word[layer][LOW] > 0.1 for layer in range(10, 22))
+            for kind in ("plain", "relatives"):
+                beyond = layers_of(run, "toward", f"beyond {kind}", half)
+                assert all(beyond[layer][LOW] > 0 for layer in range(5, 31))
+                control = layers_of(run, "toward", kind, half)
+                assert all(control[layer][MEAN] < 0.03 for layer in range(4, 22))
+
+
+def test_accuracy_alone_would_mislead():
+    run = run_of(model="smollm2", start=False)
+    word, plain, relatives = (
+        layers_of(run, "accuracy", kind)[10][MEAN]
+        for kind in ("word", "plain", "relatives")
+    )
+    assert word > 0.9
+    assert plain > 0.7
+    assert relatives > 0.8
+    assert run["natural plain"][10][MEAN] > 0.8
+    for run in RUNS:
+        if "what" not in run:
+            assert run["bag"][0][LOW] > 0.55
+            assert all(low < 0.52 and high > 0.44 for _, low, high in run["shuffled"])
+
+
+def test_minilm_reads_the_clue_on_either_side():
+    for clue in ("before", "behind"):
+        run = run_of(model="minilm", clue=clue)
+        toward = layers_of(run, "toward", "word")
+        for layer in range(1, 7):
+            assert toward[layer][LOW] > 0.01
+            assert layers_of(run, "toward", "beyond plain")[layer][LOW] > 0
+        assert max(mean for mean, _, _ in toward) < 0.1
+
+
+def test_a_few_heads_bring_it_by_looking_at_the_clue():
+    run = run_of(model="smollm2", what="heads")
+    for half in ("choosing", "testing"):
+        found = run[half]
+        assert found["ahead"] == 0
+        assert found["without clue"][HIGH] < 0.3
+        assert found["without another"][LOW] > 0.8
+        assert found["without heads"][HIGH] < 0.6
+        assert found["without random"][LOW] > 0.85
+        heads, mlps = (
+            sum(row[MEAN] for row in found[name]) for name in ("heads", "mlps")
+        )
+        assert heads + mlps == pytest.approx(1, abs=0.01)
+        assert mlps > 0.8
+
+
+def test_a_word_measured_again_is_as_recorded():
+    need("minilm")
+    settings = {"model": "minilm", "clue": "before"}
+    found = two_meanings.of_word(settings, "bank")["testing"]
+    recorded = run_of(**settings)["words"]["bank"]
+    for name, rows in recorded.items():
+        assert found[name]["word"].tolist() == pytest.approx(rows, abs=2e-3), name
+
+
+@pytest.mark.slow
+def test_heads_measured_again_are_as_recorded():
+    need("smollm2-135m")
+    found = two_meanings_heads.of_word("bank", "testing")
+    assert found["without clue"] < 0.5
+    assert found["ahead"] == 0
