@@ -45,6 +45,29 @@ def record(name: str) -> dict[str, Any]:
     return _content(_path(name, OF_RUNS))
 
 
+def runs(name: str, **settings: object) -> list[dict[str, Any]]:
+    """The runs of a record that were made with certain settings.
+
+    Args:
+        name: one of ``OF_RUNS``.
+        settings: what a run must have, such as ``study="sinks", text="code"``.
+
+    Returns:
+        runs: a list of dicts, in the record's order.
+
+    Raises:
+        ValueError: an unknown name, or settings that no run has.
+    """
+    found = [
+        run
+        for run in record(name)["runs"]
+        if all(key in run and run[key] == value for key, value in settings.items())
+    ]
+    if not found:
+        raise ValueError(f"settings must be a run's of {name!r}, got {settings!r}")
+    return found
+
+
 def read(name: str, *, short: bool = False) -> dict[str, Any]:
     """Read what an experiment gave that is one run.
 

@@ -21,6 +21,11 @@ class Interval(NamedTuple):
     low: float
     high: float
 
+    def __format__(self, spec: str) -> str:
+        """The mean with the interval behind it: with ".1f", 0.5 [0.2, 0.8]."""
+        mean, low, high = (format(number, spec) for number in self)
+        return f"{mean} [{low}, {high}]"
+
 
 def mean_and_interval(differences: Sequence[float], *, level: float = 0.95) -> Interval:
     """The mean of a few numbers, and Student's interval around it.

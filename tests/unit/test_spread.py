@@ -8,6 +8,7 @@ import pytest
 
 from helpers import checks
 from helpers.recorded.spread import (
+    Interval,
     lead,
     mean_and_interval,
     standard_error,
@@ -102,3 +103,7 @@ def test_losses_that_do_not_scatter_leave_no_doubt_of_a_lead():
 def test_one_loss_is_too_few_for_a_lead():
     with pytest.raises(ValueError, match="at least two"):
         lead([1.0], [2.0, 3.0])
+
+
+def test_an_interval_is_written_behind_its_mean():
+    assert f"{Interval(0.5, -0.25, 1.25):.2f}" == "0.50 [-0.25, 1.25]"

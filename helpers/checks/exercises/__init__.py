@@ -64,6 +64,10 @@ NAMES = (
     "merge_pair",
     "rotary_halves",
     "merge_lora",
+    "duplicate_token_score",
+    "best_fixed_rule",
+    "head_to_logits",
+    "share_of_the_way",
 )
 EXERCISES: dict[str, Exercise] = {
     name: importlib.import_module(f"{__name__}.{name}").EXERCISE for name in NAMES
