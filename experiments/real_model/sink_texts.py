@@ -1,23 +1,24 @@
 """Five kinds of text as windows of tokens: none of them begins where its text does.
 
-"prose" and "code" are the sentences of the book's chapters and its library as they are
-now; "shakespeare", "stories" (little-world) and "random" tokens stay what they are.
+"shakespeare" and "stories" (little-world) are texts of ``helpers.text.corpus``, and
+"random" are random tokens. "prose" and "code" were sentences of this book's chapters
+and files of its library, which change; ``book_excerpts.json`` keeps the pieces that
+were read, so that they can be read again.
 """
 
 import functools
 import json
-import random
+import pathlib
 
 import torch
 from torch import Tensor
 
 from experiments.real_model.pretrained_models import smollm2
-from helpers.recorded import results
 from helpers.text import corpus
 
-ROOT = results.FOLDER.parents[1]
-TEXTS = ("shakespeare", "prose", "code", "stories", "random")
-FORMAL = set("$`|<>*[]{}\\")  # a line with one of these is no plain sentence
+EXCERPTS = pathlib.Path(__file__).with_name("book_excerpts.json")
+OF_THE_BOOK = ("prose", "code")
+TEXTS = ("shakespeare", *OF_THE_BOOK, "stories", "random")
 
 
 def windows(name: str, count: int, length: int) -> Tensor:
@@ -32,8 +33,11 @@ def windows(name: str, count: int, length: int) -> Tensor:
         ids: (count, T) int64; every second one, from the second on, is a test piece.
 
     Raises:
-        ValueError: an unknown name, or a text that is too short for so many.
+        ValueError: an unknown name, a text that is too short for so many, or pieces of
+            the book that weren't kept.
     """
+    if name in OF_THE_BOOK:
+        return excerpts(name, count, length)
     ids = tokens(name)
     stride = (len(ids) - length) // count
     if stride < length:
@@ -45,6 +49,23 @@ def windows(name: str, count: int, length: int) -> Tensor:
     )
 
 
+def excerpts(name: str, count: int, length: int) -> Tensor:
+    """The pieces that were kept of one of ``OF_THE_BOOK``; as for ``windows``."""
+    kept = json.loads(EXCERPTS.read_text(encoding="utf-8"))
+    pieces = kept.get(f"{name} {length}", [])
+    if len(pieces) != count:
+        raise ValueError(
+            f"of {name!r} there are {', '.join(kept)}, got {count} pieces of {length}"
+        )
+    _, tokenizer = smollm2()
+    rows = []
+    for piece in pieces:
+        # A number is a token that is a part of a character, where a piece begins.
+        first, text = ([], piece) if isinstance(piece, str) else (piece[:1], piece[1])
+        rows.append([*first, *tokenizer.encode(text)])
+    return torch.tensor(rows)
+
+
 @functools.cache
 def tokens(name: str) -> Tensor:
     """A whole text's tokens (T,), without any special ones."""
@@ -52,29 +73,7 @@ def tokens(name: str) -> Tensor:
     if name == "random":
         generator = torch.Generator().manual_seed(0)
         return torch.randint(17, tokenizer.vocab_size, (60_000,), generator=generator)
-    return torch.tensor(tokenizer.encode(_text(name)))
-
-
-def _text(name: str) -> str:
-    if name == "shakespeare":
-        return corpus.load("tiny-shakespeare").held_out_text
-    if name == "stories":
-        return corpus.load("little-world").held_out_text
-    if name == "prose":
-        return _prose()
-    if name == "code":
-        files = sorted((ROOT / "helpers").rglob("*.py"))
-        random.Random(0).shuffle(files)
-        return "\n".join(one.read_text(encoding="utf-8") for one in files[:40])
-    raise ValueError(f"name must be one of {', '.join(TEXTS)}, got {name!r}")
-
-
-def _prose() -> str:
-    """The plain sentences of the book's chapters."""
-    lines = []
-    for path in sorted((ROOT / "chapters").glob("*.ipynb")):
-        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
-            if cell["cell_type"] == "markdown":
-                lines += "".join(cell["source"]).split("\n")
-    plain = (one for one in lines if one[:1].isupper() and one.endswith("."))
-    return "\n".join(one for one in plain if not FORMAL & set(one))
+    corpora = {"shakespeare": "tiny-shakespeare", "stories": "little-world"}
+    if name not in corpora:
+        raise ValueError(f"name must be one of {', '.join(TEXTS)}, got {name!r}")
+    return torch.tensor(tokenizer.encode(corpus.load(corpora[name]).held_out_text))

@@ -8,8 +8,8 @@ windows, with and without the first tokens ("windows").
 
 A text's pieces begin anywhere in it, and nothing stands before them but where a part
 says so: as in training, where texts of many documents were cut into equal pieces.
-Prose and code are this book's own, as they were when the record was made
-(``sink_texts``): measure a text's runs together, or their pieces differ.
+Prose and code are pieces of this book as they were when the record was made
+(``sink_texts``).
 
 Source: Xiao et al. 2024, "Efficient Streaming Language Models with Attention Sinks",
 sections 3.1 and 4.1 (there, a cache's places are counted anew; here each token keeps

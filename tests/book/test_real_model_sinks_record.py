@@ -39,13 +39,27 @@ def test_the_record_is_whole():
     assert len(RUNS) == len(sinks.PLAN)
 
 
-def test_what_is_measured_anew_is_what_the_record_has():
+@pytest.mark.parametrize("text", ["stories", *sink_texts.OF_THE_BOOK])
+def test_what_is_measured_anew_is_what_the_record_has(text):
     need("smollm2-135m")
-    ids = sink_texts.windows("stories", sinks.PIECES, sinks.LENGTH)[1:6:2]
-    record = runs("weights", text="stories")[0]["test"]
+    ids = sink_texts.windows(text, sinks.PIECES, sinks.LENGTH)[1:6:2]
+    record = runs("weights", text=text)[0]["test"]
     for found, expected in zip(weights(ids)["heads"], record["heads"][:3], strict=True):
         for one, other in zip(found, expected, strict=True):
             assert abs(one - other) <= 1  # one that is at a threshold
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", sink_texts.OF_THE_BOOK)
+def test_a_long_piece_of_the_book_costs_what_it_did(text):
+    need("smollm2-135m")
+    pieces = sink_texts.windows(text, 4 * sinks.GROUPS, sinks.LONG)
+    settings = {"text": text, "window": sinks.LONG, "group": 5}
+    recorded = runs("windows", **settings)[0]["losses"][2]
+    row = pieces[5 :: sinks.GROUPS][2:3]
+    assert sinks.sliding(row, sinks.LONG, "first 0")[0] == pytest.approx(
+        recorded, abs=2e-3
+    )
 
 
 def test_many_heads_rest_on_the_first_token_in_every_kind_of_text():

@@ -92,6 +92,16 @@ def test_pieces_of_a_text(real):
         sink_texts.windows("verse", 1, 1)
 
 
+@pytest.mark.parametrize("name", sink_texts.OF_THE_BOOK)
+@pytest.mark.parametrize(("count", "length"), [(40, 128), (32, 512)])
+def test_what_was_read_of_the_book_is_kept_token_by_token(real, name, count, length):
+    ids = sink_texts.windows(name, count, length)
+    assert ids.shape == (count, length)
+    assert len({tuple(row) for row in ids.tolist()}) == count
+    with pytest.raises(ValueError, match=f"of '{name}' there are .*, got 3 pieces"):
+        sink_texts.windows(name, 3, length)
+
+
 def test_other_first_tokens(real):
     ids = sink_texts.windows("stories", 3, sinks.SHORT)
     found = sinks.variants(ids)
