@@ -38,6 +38,7 @@ NUMBERED = [path for path in WRITTEN if path not in DRAFTS]
 # Pages beside the chapters, with predictions and exercises of their own.
 BESIDE = {
     CHAPTERS / "backward_by_hand.ipynb": "Backward, by hand",
+    CHAPTERS / "circuit.ipynb": "From the prompt to the answer",
     CHAPTERS / "cross_attention.ipynb": "Cross-attention: reading dates",
     CHAPTERS / "paged_kv_cache.ipynb": "A cache in pages",
     CHAPTERS / "dividing.ipynb": "Dividing a layer, and a text",
@@ -49,6 +50,7 @@ BESIDE = {
     ),
     CHAPTERS / "thousand_machines.ipynb": "A thousand machines",
     CHAPTERS / "two_core_minute.ipynb": "The two-core minute",
+    CHAPTERS / "what_it_means.ipynb": 'What does "it" mean?',
 }
 WITH_EXERCISES = [*NUMBERED, *BESIDE]
 every_chapter = pytest.mark.parametrize(

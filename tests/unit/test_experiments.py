@@ -114,6 +114,20 @@ def test_an_unknown_record_of_runs_is_named():
         results.record("depth")
 
 
+def test_runs_are_found_by_their_settings():
+    everything = results.record("lora")["runs"]
+    some = everything[0]
+    (name, value), *_ = some.items()
+    found = results.runs("lora", **{name: value})
+    assert some in found
+    assert found == [run for run in everything if run.get(name) == value]
+
+
+def test_settings_that_no_run_has_are_named():
+    with pytest.raises(ValueError, match="a run's of 'lora', got {'rank': 'none'}"):
+        results.runs("lora", rank="none")
+
+
 COMMANDS = [
     f"experiments.{path.stem}"
     for path in sorted((ROOT / "experiments").glob("*.py"))
