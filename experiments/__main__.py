@@ -1,7 +1,7 @@
 """Run what trains for a chapter's record; of many models, only what the record lacks.
 
-The story model, the trainer in the page, the processes' times and the two-core minute
-are run by themselves.
+The story model, the trainer in the page, the processes' times, the two-core minute and
+what real models are asked are run by themselves.
 """
 
 import sys

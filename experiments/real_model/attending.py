@@ -1,13 +1,14 @@
 """A real model's heads under other masks, and what their weights are there."""
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import torch
 from torch import Tensor
 
 from helpers.models.language_model import TransformerLM
-from helpers.models.transformer_block import BlockAttention
+from helpers.models.switches import attending_with
+from helpers.models.transformer_block import Core
 
 
 class Masked:
@@ -49,23 +50,14 @@ class Masked:
 
 
 @contextlib.contextmanager
-def masked(model: TransformerLM, cores: dict[int, Masked]) -> Iterator[None]:
+def masked(model: TransformerLM, cores: Mapping[int, Core]) -> Iterator[None]:
     """Inside the ``with`` block, some layers attend under masks of their own.
 
     Args:
         model: a ``TransformerLM``.
         cores: from layers, counted from 0, to what computes their attention.
     """
-    layers: dict[int, BlockAttention] = {}
-    for layer in cores:
-        attention = model.blocks[layer].get_submodule("attention")
-        if not isinstance(attention, BlockAttention):
-            raise TypeError(f"layer {layer} has no attention of a block")
-        layers[layer] = attention
-    try:
+    with contextlib.ExitStack() as stack:
         for layer, core in cores.items():
-            layers[layer].core = core
+            stack.enter_context(attending_with(model.blocks[layer], core))
         yield
-    finally:
-        for attention in layers.values():
-            attention.core = None

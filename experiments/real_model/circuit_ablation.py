@@ -13,6 +13,8 @@ import torch
 from torch import Tensor, nn
 
 from experiments import many
+from experiments.real_model.heads import Head, features
+from experiments.real_model.intervals import interval, rounded
 from experiments.real_model.prefixes import read, repeated
 from experiments.real_model.pretrained_models import smollm2
 from experiments.real_model.prompts import HALVES, Prompts, prompts
@@ -22,10 +24,7 @@ from experiments.real_model.two_prompts import (
     LOWERING,
     MOVERS,
     Direction,
-    Head,
-    interval,
     over_frames,
-    rounded,
 )
 from helpers.models.language_model import TransformerLM
 from helpers.models.patching import Part, PathPatched, watched
@@ -89,7 +88,6 @@ def lost_by_path(
     at: int,
 ) -> float:
     """The share of the difference that goes with one path."""
-    D = model.config.d_model // model.config.num_heads
     place = of.again if at == 0 else of.clean.shape[1] - 1
     parts = [Part("context", *head) for head in senders]
     with torch.no_grad():
@@ -98,9 +96,8 @@ def lost_by_path(
         sent: dict[Part, Any] = {}
         for part in parts:
             one = given[part].clone()
-            features = slice((part.head or 0) * D, ((part.head or 0) + 1) * D)
             swapped = way.given[Part("context", part.layer)][:, place - of.again]
-            one[:, place] = swapped[:, features]
+            one[:, place] = swapped[:, features(model, part.head or 0)]
             sent[part] = one
         patched = PathPatched(model, sent, receivers, through_mlps=True)
         after = of.difference(patched(of.clean)).mean()
@@ -157,7 +154,7 @@ def ablation(half: str, *, count: int = 8, draws: int = DRAWS) -> many.Run:
     for one, of_frames in drawn.items():
         means = torch.tensor(of_frames).mean(dim=0).tolist()
         found[one] = interval(means)
-        found[f"range of {one}"] = rounded([min(means), max(means)])
+        found[f"range of {one}"] = rounded(torch.tensor([min(means), max(means)]))
     return found
 
 

@@ -15,46 +15,40 @@ Wang et al. 2022, section 3 (path patching).
 """
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from experiments import many
-from experiments.real_model.attending import Masked, masked
+from experiments.real_model.copying_composition import composition, first_previous
 from experiments.real_model.copying_losses import (
-    drawn,
+    beside,
     finished,
     losses,
     means,
     padded,
-    without,
 )
 from experiments.real_model.copying_scores import (
     HEADS,
     SCORED,
-    SHARED,
-    Head,
+    SWITCHED,
+    TESTED,
     chosen,
     matrices,
-    name,
     ranked,
-    rounded,
     scores,
     told_twice,
 )
+from experiments.real_model.heads import Head, head_name, without
+from experiments.real_model.intervals import rounded
 from experiments.real_model.pretrained_models import smollm2
 from experiments.real_model.sink_texts import windows
-from experiments.real_model.sinks import nats
-from helpers.attention import causal_mask
-from helpers.models.induction import after_the_same
-from helpers.models.patching import Part, PathPatched
+from experiments.real_model.sliding_windows import nats
 from helpers.text.repeated_names import repeated_names
 
-TESTED = 12  # texts of the test half, without some heads
 FEW, DRAWS = (1, 2, 4, 8, 16, 32), 20
 DRAWN = (8, 16)  # of FEW, beside as many heads drawn at random
-SWITCHED = 8  # heads, where one number must do
 OTHERS = (
     *(("all", 10, True), ("all", 25, True), ("all", 100, True)),
     *(("frequent", 25, True), ("rare", 25, True), ("all", 25, False)),
@@ -132,7 +126,7 @@ def switched_off() -> many.Run:
     """
     ids = told_twice(TESTED, "test")
     order, mean = ranked(chosen().prefix), means(told_twice(TESTED, "choose"))
-    found: many.Run = {"heads": [name(one) for one in order[: FEW[-1]]]}
+    found: many.Run = {"heads": [head_name(one) for one in order[: FEW[-1]]]}
 
     def lost(heads: Sequence[Head], kind: str) -> list[Tensor]:
         return losses(
@@ -146,7 +140,7 @@ def switched_off() -> many.Run:
         found[f"next {kind} {k}"] = list(map(rounded, lost(order[k : 2 * k], kind)))
     for kind, k in [*(("zeros", k) for k in DRAWN), ("means", SWITCHED)]:
         found[f"drawn {kind} {k}"] = [
-            [round(float(one.mean()), 4) for one in lost(drawn(order[:k], seed), kind)]
+            [round(float(one.mean()), 4) for one in lost(beside(order[:k], seed), kind)]
             for seed in range(DRAWS)
         ]
     return found
@@ -168,7 +162,7 @@ def other_texts(ids: Tensor) -> many.Run:
         "whole": list(map(rounded, losses(ids))),
         "top": list(map(rounded, losses(ids, dict.fromkeys(top, 0.0)))),
     }
-    draws = [losses(ids, dict.fromkeys(drawn(top, seed), 0.0)) for seed in range(3)]
+    draws = [losses(ids, dict.fromkeys(beside(top, seed), 0.0)) for seed in range(3)]
     found["drawn"] = [[round(float(one.mean()), 4) for one in draw] for draw in draws]
     return found
 
@@ -202,92 +196,12 @@ def names() -> many.Run:
         found[f"another, zeros {k}"] = lost(order[:k], "zeros", another=True)
     for kind in ("zeros", "means"):
         found[f"next {kind} 8"] = lost(order[8:16], kind)
-    draws = [lost(drawn(order[:8], seed), "zeros", step=2) for seed in range(DRAWS)]
+    draws = [lost(beside(order[:8], seed), "zeros", step=2) for seed in range(DRAWS)]
     found["drawn zeros 8"] = {
         what: [round(sum(one[what]) / len(one[what]), 4) for one in draws]
         for what in ("loss", "logit")
     }
     return found
-
-
-def composition() -> many.Run:
-    """What the induction heads' weights lose with the previous-token heads.
-
-    Returns:
-        found: the "induction" heads, and the "previous" ones, the eight of the highest
-            scores that stand in layers before; the mean prefix score of the former on
-            each text, "whole", without the latter ("zeros", "means") and without the
-            next eight ("next zeros"), the mean of each "drawn" eight of the same
-            layers; and where the latter are replaced by their means for the "keys",
-            the "queries" or the "values" of the former alone, by the direct path or
-            with the MLPs between them ("keys, MLPs"); and the means where each of
-            them alone ("each, keys"), or each drawn eight ("drawn, keys"), are so
-            replaced for the keys by the direct path.
-    """
-    ids = told_twice(TESTED, "test")
-    induction = ranked(chosen().prefix)[:SWITCHED]
-    earliest = min(layer for layer, _ in induction)
-    before = [one for one in ranked(chosen().previous) if one[0] < earliest]
-    previous, mean = before[:SWITCHED], means(told_twice(TESTED, "choose"))
-    found: many.Run = {
-        "induction": list(map(name, induction)),
-        "previous": list(map(name, previous)),
-    }
-
-    def scored(heads: Sequence[Head], kind: str = "zeros") -> list[float]:
-        instead = {one: 0.0 if kind == "zeros" else mean[one] for one in heads}
-        model, _ = smollm2()
-        with without(instead):
-            return _prefix_of(model, ids, induction)
-
-    found["whole"] = scored([])
-    for kind in ("zeros", "means"):
-        found[kind] = scored(previous, kind)
-    found["next zeros"] = scored(before[SWITCHED : 2 * SWITCHED])
-    draws = [scored(drawn(previous, seed)) for seed in range(DRAWS)]
-    found["drawn"] = [round(sum(one) / len(one), 4) for one in draws]
-    for kind, mlps in itertools.product(("keys", "queries", "values"), (False, True)):
-        key = f"{kind}, MLPs" if mlps else kind
-        path = _path(previous, mean, induction, kind, mlps)
-        found[key] = _prefix_of(path, ids, induction)
-    others = [drawn(previous, seed) for seed in range(DRAWS)]
-    for key, senders in (("each", [[one] for one in previous]), ("drawn", others)):
-        paths = [_path(of, mean, induction, "keys", False) for of in senders]
-        rows = [_prefix_of(path, ids, induction) for path in paths]
-        found[f"{key}, keys"] = [round(sum(row) / len(row), 4) for row in rows]
-    return found
-
-
-def _path(
-    senders: Sequence[Head],
-    mean: Mapping[Head, Tensor],
-    receivers: Sequence[Head],
-    kind: str,
-    mlps: bool,
-) -> PathPatched:
-    model, _ = smollm2()
-    shares = 1 if kind == "queries" else HEADS // SHARED
-    read = sorted({Part(kind, layer, head // shares) for layer, head in receivers})
-    sent = {Part("context", *one): mean[one] for one in senders}
-    return PathPatched(model, sent, read, through_mlps=mlps)
-
-
-def _prefix_of(through: nn.Module, ids: Tensor, heads: Sequence[Head]) -> list[float]:
-    """The mean prefix score of some heads on each text, in the last run of a model."""
-    model, _ = smollm2()
-    n = (ids.shape[1] - 1) // 2
-    marked = after_the_same(ids)
-    mask = causal_mask(ids.shape[1])
-    cores = {layer: Masked(mask) for layer in {layer for layer, _ in heads}}
-    with masked(model, cores), torch.no_grad():
-        through(ids)
-    each = [
-        (cores[layer].weights[:, head] * marked)[:, n + 1 : 2 * n]
-        .sum(dim=-1)
-        .mean(dim=-1)
-        for layer, head in heads
-    ]
-    return rounded(torch.stack(each).mean(dim=0))
 
 
 def one_head() -> many.Run:
@@ -304,7 +218,7 @@ def one_head() -> many.Run:
     asked = {half: repeated_names(test=half == "test") for half in ("choose", "test")}
     in_names = means(*padded(asked["choose"]))
     head = first_previous()
-    found: many.Run = {"head": name(head)}
+    found: many.Run = {"head": head_name(head)}
     for kind, instead in (("zeros", 0.0), ("means", mean[head])):
         found[kind] = list(map(rounded, losses(ids, {head: instead})))
     for kind, instead in (("zeros", 0.0), ("means", in_names[head])):
@@ -315,12 +229,6 @@ def one_head() -> many.Run:
     ends = [finished(asked["test"][::2], {one: 0.0}, False)["loss"] for one in others]
     found["names, others"] = [round(sum(one) / len(one), 4) for one in ends]
     return found
-
-
-def first_previous() -> Head:
-    """The head of the highest previous-token score before the induction heads."""
-    earliest = min(layer for layer, _ in ranked(chosen().prefix)[:SWITCHED])
-    return next(one for one in ranked(chosen().previous) if one[0] < earliest)
 
 
 def plain_text(ids: Tensor) -> many.Run:
@@ -340,10 +248,10 @@ def plain_text(ids: Tensor) -> many.Run:
         "whole": (),
         "one head": (first_previous(),),
         "top": top,
-        **{f"drawn {seed}": drawn(top, seed) for seed in range(4)},
+        **{f"drawn {seed}": beside(top, seed) for seed in range(4)},
     }
     found: many.Run = {}
     for key, heads in switched.items():
-        with without(dict.fromkeys(heads, 0.0)):
+        with without(smollm2()[0], dict.fromkeys(heads, 0.0)):
             found[key] = rounded(torch.cat(list(nats(ids, ids.shape[1] - 16, size=8))))
     return found

@@ -1,17 +1,15 @@
 """What SmolLM2 predicts of texts that repeat something, without some of its heads."""
 
-import itertools
 import random
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from experiments.real_model.copying_scores import HEADS, LAYERS, START, Head
+from experiments.real_model.copying_scores import HEADS, START
+from experiments.real_model.heads import Head, drawn, mean_contexts, without
 from experiments.real_model.pretrained_models import smollm2
-from helpers.models.patching import Part, replaced, watched
 from helpers.text.repeated_names import Repeated
 
 
@@ -29,7 +27,7 @@ def losses(ids: Tensor, instead: Mapping[Head, float | Tensor] = {}) -> list[Ten
     model, _ = smollm2()
     n = ids.shape[1] // 2
     rows = []
-    with without(instead), torch.no_grad():
+    with without(model, instead), torch.no_grad():
         for batch in ids.split(max(1, 1000 // ids.shape[1])):
             logits = model(batch)[:, :-1].transpose(1, 2)
             rows.append(F.cross_entropy(logits, batch[:, 1:], reduction="none"))
@@ -37,49 +35,15 @@ def losses(ids: Tensor, instead: Mapping[Head, float | Tensor] = {}) -> list[Ten
     return [nats[:, -2 * n + 1 : -n].mean(dim=1), nats[:, -n + 1 :].mean(dim=1)]
 
 
-def without(instead: Mapping[Head, float | Tensor]) -> Any:
-    """A context in which other contexts stand in place of some heads'."""
-    model, _ = smollm2()
-    return replaced(
-        model, {Part("context", *head): other for head, other in instead.items()}
-    )
-
-
 def means(ids: Tensor, real: Tensor | None = None) -> dict[Head, Tensor]:
-    """The mean context (D,) of each head over the places of some texts."""
-    model, _ = smollm2()
-    parts = [Part("context", layer) for layer in range(LAYERS)]
-    with watched(model, parts) as given, torch.no_grad():
-        model(ids)
+    """The mean context (D,) of each head over the places of some texts, or a part."""
     kept = torch.ones_like(ids, dtype=torch.bool) if real is None else real
-    of_layers = [
-        given[part][kept].mean(dim=0).unflatten(0, (HEADS, -1)) for part in parts
-    ]
-    places = itertools.product(range(LAYERS), range(HEADS))
-    return {(layer, head): of_layers[layer][head] for layer, head in places}
+    return mean_contexts(smollm2()[0], [(ids, kept)])
 
 
-def drawn(
-    heads: Sequence[Head], seed: int, *, taken: Sequence[Head] | None = None
-) -> list[Head]:
-    """As many other heads, at random from the same layers.
-
-    Args:
-        heads: which ones they stand beside.
-        seed: of the draw.
-        taken: the heads that aren't drawn; ``heads`` where left out.
-
-    Returns:
-        others: a list as long, unless a layer has too few others.
-    """
-    rng = random.Random(seed)
-    others: list[Head] = []
-    for layer in sorted({layer for layer, _ in heads}):
-        free = [(layer, head) for head in range(HEADS)]
-        free = [one for one in free if one not in (heads if taken is None else taken)]
-        count = sum(one[0] == layer for one in heads)
-        others += rng.sample(free, min(count, len(free)))
-    return others
+def beside(heads: Sequence[Head], seed: int) -> list[Head]:
+    """As many other heads, drawn from the same layers with a seed."""
+    return drawn(heads, random.Random(seed), num_heads=HEADS)
 
 
 def padded(asked: Sequence[Repeated], another: bool = False) -> tuple[Tensor, Tensor]:
@@ -120,7 +84,7 @@ def finished(
     model, tokenizer = smollm2()
     found: dict[str, list[float]] = {"loss": [], "logit": []}
     ids, real = padded(asked, another)
-    with without(instead), torch.no_grad():
+    with without(model, instead), torch.no_grad():
         logits = torch.cat([model(batch) for batch in ids.split(16)])
     for one, row, kept, given in zip(asked, ids, real, logits, strict=True):
         length, said = int(kept.sum()), tokenizer.encode(one.name)

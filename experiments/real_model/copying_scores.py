@@ -6,20 +6,23 @@ and, for what a head adds to logits directly, "Logit Attributions".
 
 import functools
 import random
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from experiments import many
+from experiments.real_model.heads import Head, output_of
+from experiments.real_model.intervals import rounded
 from experiments.real_model.pretrained_models import smollm2
 from helpers.models.induction import after_the_same
 from helpers.models.patching import Part, watched
 
-Head = tuple[int, int]  # its layer and number, from 0
 LAYERS, HEADS, SHARED = 30, 9, 3  # heads; three of them share keys and values
 COPY = 25  # tokens of a copy
 SCORED = 100  # texts in each half
+TESTED = 12  # texts of the test half, without some heads
+SWITCHED = 8  # heads, where one number must do
 START = 0  # <|endoftext|>, with which a document began in training
 RANGES = {"all": (17, 49152), "frequent": (300, 3000), "rare": (40000, 49152)}
 
@@ -95,7 +98,7 @@ def _scores(ids: Tensor) -> Scores:
     aim = output[ids[:, n + 2 :]] - output[ids[:, 1 : n + 1]].mean(dim=1, keepdim=True)
     aim = aim * gain / size[:, second]  # (B, n - 1, C)
     copied = [
-        (given[part][:, second] * (aim @ _output(part.layer)))
+        (given[part][:, second] * (aim @ output_of(model, part.layer)))
         .unflatten(-1, (HEADS, -1))
         .sum(dim=-1)
         .mean(dim=1)
@@ -112,12 +115,6 @@ def _weight(layer: nn.Module) -> Tensor:
     return weight
 
 
-def _output(layer: int) -> Tensor:
-    """A layer's output projection (C, H · D)."""
-    model, _ = smollm2()
-    return _weight(model.blocks[layer].get_submodule("attention.out_proj"))
-
-
 @functools.cache
 def chosen() -> Scores:
     """The scores of the first half, on which heads are chosen."""
@@ -128,11 +125,6 @@ def ranked(of: Tensor) -> list[Head]:
     """All heads by their scores (L, H, B), the highest first."""
     order = of.mean(dim=-1).flatten().argsort(descending=True).tolist()
     return [divmod(one, HEADS) for one in order]
-
-
-def name(head: Head) -> str:
-    """A head's layer and number, both from 0."""
-    return f"{head[0]}.{head[1]}"
 
 
 def matrices() -> many.Run:
@@ -157,7 +149,7 @@ def matrices() -> many.Run:
             read = model.blocks[layer].get_submodule("attention_norm")(embedding)
             gram = centred.T @ read  # (C, C)
             values = _weight(model.blocks[layer].get_submodule("attention.W_value"))
-            for head, out in enumerate(_output(layer).split(64, dim=1)):
+            for head, out in enumerate(output_of(model, layer).split(64, dim=1)):
                 value = values.split(64)[head // (HEADS // SHARED)]  # (D, C)
                 small = out.T @ gram @ value.T  # (D, D): the eigenvalues that aren't 0
                 found = torch.linalg.eigvals(small.double())
@@ -170,8 +162,3 @@ def matrices() -> many.Run:
         "positive": rounded(torch.tensor(positive).view(LAYERS, HEADS)),
         "own rank": rounded(torch.tensor(ranks).view(LAYERS, HEADS)),
     }
-
-
-def rounded(numbers: Tensor) -> list[Any]:
-    """Numbers of any rank, to four places."""
-    return numbers.double().mul(1e4).round().div(1e4).tolist()

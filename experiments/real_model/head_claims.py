@@ -16,8 +16,10 @@ import torch
 from torch import Tensor
 
 from experiments import many
+from experiments.real_model.heads import head_name
+from experiments.real_model.intervals import over
 from experiments.real_model.pretrained_models import minilm, smollm2
-from experiments.real_model.reading import batches, over
+from experiments.real_model.reading import weights_of
 from helpers.models.encoder import TransformerEncoder
 from helpers.models.language_model import TransformerLM
 from helpers.text import relations
@@ -100,17 +102,14 @@ def on_words(
     """
     before = int(start or not isinstance(model, TransformerLM))
     rows: list[Tensor] = [torch.empty(0)] * len(some)
-    for numbers, ids in batches([one.text for one in some], tokenizer, start=start):
-        with torch.no_grad():
-            _, layers = model(ids, return_weights=True)
-        weights = torch.cat(layers, dim=1)  # (B, heads, T, T)
-        for number, own in zip(numbers, weights, strict=True):
-            pair = some[number]
-            row = own[:, pair.asks + before, before : before + len(pair.words)].clone()
-            row[:, pair.asks] = 0.0
-            if not before:
-                row[:, 0] = 0.0
-            rows[number] = row
+    texts = [one.text for one in some]
+    for number, _, own in weights_of(model, tokenizer, texts, start=start):
+        pair = some[number]
+        row = own[:, pair.asks + before, before : before + len(pair.words)].clone()
+        row[:, pair.asks] = 0.0
+        if not before:
+            row[:, 0] = 0.0
+        rows[number] = row
     return rows
 
 
@@ -146,8 +145,8 @@ def of_relation(
     hits = [_hits(*one) for one in zip(halves, weights, strict=True)]
     best = int(hits[0].mean(dim=0).argmax())
     templates = [[one.template for one in half] for half in halves]
-    model = reader[0]
-    found: dict[str, Any] = {"head": _name(best, hits[0].shape[1])}
+    model, per_layer = reader[0], reader[0].config.num_heads
+    found: dict[str, Any] = {"head": head_name(divmod(best, per_layer))}
     for half in (0, 1):
         found[f"half {half}"] = over(templates[half], hits[half][:, best])
     on_target = [
@@ -179,7 +178,7 @@ def of_relation(
     anew = int(mixed_hits[0].mean(dim=0).argmax())
     found["shuffled"] = {
         "same head": over(templates[1], mixed_hits[1][:, best]),
-        "head": _name(anew, hits[0].shape[1]),
+        "head": head_name(divmod(anew, per_layer)),
         "best": over(templates[1], mixed_hits[1][:, anew]),
     }
     rates = hits[1].mean(dim=0)
@@ -209,12 +208,6 @@ def _offset(pair: Pair) -> int:
 
 def _place(pair: Pair) -> int:
     return pair.target
-
-
-def _name(head: int, heads: int) -> str:
-    """A head's layer and number, both from 0."""
-    per_layer = 9 if heads == 270 else 12
-    return f"{head // per_layer}.{head % per_layer}"
 
 
 def _source(reader: tuple[Any, Any, bool]) -> dict[str, int]:

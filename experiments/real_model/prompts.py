@@ -6,7 +6,9 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from experiments.real_model.heads import Head, features, output_of
 from experiments.real_model.pretrained_models import smollm2
+from experiments.real_model.reading import ids_of
 from helpers.models.language_model import TransformerLM
 from helpers.text.indirect_objects import FRAMES, NAMES, prompt
 from helpers.text.subwords import SubwordTokenizer
@@ -98,8 +100,7 @@ def prompts(half: str, frame: str, count: int, *, start: bool = False) -> Prompt
 
 def as_ids(tokenizer: SubwordTokenizer, texts: list[str], *, start: bool) -> Tensor:
     """Texts of as many tokens each, (B, T)."""
-    first = [tokenizer.special_tokens["<|endoftext|>"]] if start else []
-    return torch.tensor([first + tokenizer.encode(text) for text in texts])
+    return torch.tensor([ids_of(text, tokenizer, start=start) for text in texts])
 
 
 def as_tokens(tokenizer: SubwordTokenizer, names: list[str]) -> Tensor:
@@ -108,7 +109,7 @@ def as_tokens(tokenizer: SubwordTokenizer, names: list[str]) -> Tensor:
 
 
 def direct_effect(
-    model: TransformerLM, context: Tensor, head: tuple[int, int], stream: Tensor
+    model: TransformerLM, context: Tensor, head: Head, stream: Tensor
 ) -> Tensor:
     """What a head adds to all logits by itself, (B, V): direct logit attribution.
 
@@ -119,10 +120,8 @@ def direct_effect(
         stream: (B, C), what the final norm reads there; its size is held still.
     """
     layer, number = head
-    D = context.shape[-1]
-    out_proj: Any = model.blocks[layer].get_submodule("attention.out_proj")
     norm: Any = model.final_norm
-    added = context @ out_proj.weight[:, number * D : (number + 1) * D].T
+    added = context @ output_of(model, layer)[:, features(model, number)].T
     size = stream.square().mean(dim=-1, keepdim=True).add(model.config.norm_eps).sqrt()
     result: Tensor = (added * norm.weight / size) @ model.token_embedding.weight.T
     return result

@@ -7,8 +7,9 @@ import torch
 from torch import Tensor
 
 from experiments import many
+from experiments.real_model.intervals import over
 from experiments.real_model.pretrained_models import smollm2
-from experiments.real_model.reading import batches, over
+from experiments.real_model.reading import batches
 from helpers.text import coreference
 from helpers.text.coreference import Sentence
 

@@ -1,7 +1,4 @@
-"""Which noun does "it" look at where no verb decides: its place, its role, its kind?
-
-The frames of half 0 were looked at first, those of half 1 written before they were run.
-"""
+"""Which noun does "it" look at where no verb decides: its place, its role, its kind?"""
 
 import random
 from collections.abc import Sequence
@@ -11,95 +8,13 @@ import torch
 from torch import Tensor
 
 from experiments import many
+from experiments.real_model.heads import drawn, head_name
+from experiments.real_model.intervals import interval
 from experiments.real_model.pretrained_models import smollm2
-from experiments.real_model.pronoun_causes import (
-    mean_contexts,
-    random_set,
-    switched,
-)
-from experiments.real_model.reading import batches, interval
+from experiments.real_model.pronoun_frames import KINDS, PERSONS, ROLES, THINGS
+from experiments.real_model.pronoun_heads import means_of, switched
+from experiments.real_model.reading import batches, weights_of
 
-# The first noun is the subject or object, the second stands behind a preposition; the
-# same with the second first; a thing that does something to another; the same passive.
-ROLES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "object, preposition": (
-        (
-            "Tom put the {} behind the {}. Anna liked it",
-            "We moved the {} near the {}. Tom found it",
-            "Peter saw the {} on the {}. Anna liked it",
-        ),
-        (
-            "Tom left the {} beside the {}. Mary knew it",
-            "They carried the {} past the {}. David noticed it",
-            "My sister kept the {} under the {}. Tom wanted it",
-            "She noticed the {} with the {}. Peter needed it",
-        ),
-    ),
-    "preposition, object": (
-        (
-            "Behind the {} Tom put the {}. Anna liked it",
-            "Near the {} we saw the {}. Tom found it",
-            "On the {} Peter placed the {}. Anna liked it",
-        ),
-        (
-            "Beside the {} Tom left the {}. Mary knew it",
-            "Past the {} they carried the {}. David noticed it",
-            "Under the {} my sister kept the {}. Tom wanted it",
-            "With the {} she noticed the {}. Peter needed it",
-        ),
-    ),
-    "subject, object": (
-        (
-            "The {} touched the {}. Anna liked it",
-            "The {} hid the {}. Anna liked it",
-            "The {} damaged the {}. Tom found it",
-        ),
-        (
-            "The {} covered the {}. Mary knew it",
-            "The {} hit the {}. David noticed it",
-            "The {} followed the {}. Tom wanted it",
-            "The {} blocked the {}. Peter needed it",
-        ),
-    ),
-    "subject, by": (
-        (
-            "The {} was touched by the {}. Anna liked it",
-            "The {} was hidden by the {}. Anna liked it",
-            "The {} was damaged by the {}. Tom found it",
-        ),
-        (
-            "The {} was covered by the {}. Mary knew it",
-            "The {} was hit by the {}. David noticed it",
-            "The {} was followed by the {}. Tom wanted it",
-            "The {} was blocked by the {}. Peter needed it",
-        ),
-    ),
-}
-# A person and a thing, in both orders; the words for the thing and for the person.
-KINDS: tuple[tuple[tuple[str, str, str], ...], tuple[tuple[str, str, str], ...]] = (
-    (
-        ("The {person} bought the {thing}. Anna liked", "it", "him"),
-        ("Near the {thing} the {person} waited. Anna liked", "it", "him"),
-        ("The {person} carried the {thing} home. Then", "it", "he"),
-        ("The {thing} was next to the {person}.", "It", "He"),
-    ),
-    (
-        ("The {person} looked at the {thing}. Then", "it", "he"),
-        ("Behind the {thing} stood the {person}. Anna liked", "it", "him"),
-        ("The {thing} belonged to the {person}.", "It", "He"),
-        ("The {person} needed the {thing}. Mary saw", "it", "him"),
-        ("With the {thing} came the {person}. Mary forgot", "it", "him"),
-        ("Tom talked to the {person} about the {thing}.", "It", "He"),
-    ),
-)
-THINGS = (
-    "bread cake pizza book letter hat coat shirt car truck guitar",
-    "rice pie poem diary jacket suit wagon bike piano bell shrub",
-)
-PERSONS = (
-    "teacher doctor farmer king soldier uncle",
-    "father pilot judge prince sailor brother",
-)
 FOUND = 13 * 9 + 8
 EACH = 20  # sentences of a frame, each with both words of KINDS
 
@@ -157,7 +72,7 @@ def _kinds(each: int) -> dict[str, Any]:
     best = int(gains[0].mean(dim=0).argmax())
     found: dict[str, Any] = {}
     for name, head in (("best", best), ("found", FOUND)):
-        found[name] = {"head": f"{head // 9}.{head % 9}"}
+        found[name] = {"head": head_name(divmod(head, 9))}
         for half in (0, 1):
             own = weights[half][:, head]
             found[name][f"half {half}"] = {
@@ -168,7 +83,7 @@ def _kinds(each: int) -> dict[str, Any]:
     found["mean gain"] = round(float(gains[1].mean()), 4)
     mean_gains = gains[1].mean(dim=0)
     found["above a tenth"] = [
-        f"{one // 9}.{one % 9}" for one in (mean_gains > 0.1).nonzero()[:, 0].tolist()
+        head_name(divmod(one, 9)) for one in (mean_gains > 0.1).nonzero()[:, 0].tolist()
     ]
     return found
 
@@ -206,13 +121,12 @@ def _needed(each: int) -> dict[str, Any]:
             head of the layer of 13.8, and without the ten heads that differ most on
             half 0 ("ten"), beside random sets of the same layers.
     """
-    model, _ = smollm2()
-    means = mean_contexts(model, 1)
+    means = means_of(1)
     ten = [
         divmod(one, 9)
         for one in _gains(_by_kind(0, each)).mean(dim=0).topk(10).indices.tolist()
     ]
-    found: dict[str, Any] = {"ten": [f"{layer}.{head}" for layer, head in ten]}
+    found: dict[str, Any] = {"ten": list(map(head_name, ten))}
     for half in (0, 1):
         frames = _asked(half, each // 2)
         whole = _leads(frames)
@@ -229,12 +143,12 @@ def _needed(each: int) -> dict[str, Any]:
                     lost = whole - _leads(frames)
                 own[f"{name} {kind}"] = interval(lost.mean(dim=(1, 2)).tolist())
         generator = random.Random(0)
-        drawn = []
+        others = []
         for _ in range(10):
-            with switched(random_set(ten, generator), means):
-                drawn.append(float((whole - _leads(frames)).mean()))
-        own["random mean"] = interval(drawn)
-        own["random, highest"] = round(max(drawn), 4)
+            with switched(drawn(ten, generator), means):
+                others.append(float((whole - _leads(frames)).mean()))
+        own["random mean"] = interval(others)
+        own["random, highest"] = round(max(others), 4)
         found[f"half {half}"] = own
     return found
 
@@ -289,11 +203,7 @@ def last_on_words(texts: Sequence[str], words: Sequence[Sequence[str]]) -> Tenso
     """
     model, tokenizer = smollm2()
     rows: list[Tensor] = [torch.empty(0)] * len(texts)
-    for numbers, ids in batches(texts, tokenizer, start=True):
-        with torch.no_grad():
-            _, layers = model(ids, return_weights=True)
-        weights = torch.cat([one[:, :, -1] for one in layers], dim=1)  # (B, heads, T)
-        for number, row, own in zip(numbers, weights, ids.tolist(), strict=True):
-            at = [own.index(tokenizer.encode(f" {word}")[0]) for word in words[number]]
-            rows[number] = row[:, at]
+    for number, ids, own in weights_of(model, tokenizer, texts, start=True):
+        at = [ids.index(tokenizer.encode(f" {word}")[0]) for word in words[number]]
+        rows[number] = own[:, -1, at]
     return torch.stack(rows)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from experiments.real_model.reading import batches
+from experiments.real_model.reading import weights_of
 from helpers.models.encoder import TransformerEncoder
 from helpers.models.language_model import TransformerLM
 from helpers.text.coreference import Sentence
@@ -34,14 +34,11 @@ def on_nouns(
     """
     before = int(start or not isinstance(model, TransformerLM))  # [CLS]
     rows: list[Tensor] = [torch.empty(0)] * len(some)
-    for numbers, ids in batches([one.text for one in some], tokenizer, start=start):
-        with torch.no_grad():
-            _, layers = model(ids, return_weights=True)
-        weights = torch.cat(layers, dim=1)  # (B, heads, T, T)
-        for number, own in zip(numbers, weights, strict=True):
-            nouns = torch.tensor(some[number].nouns) + before
-            asking = torch.tensor(places(some[number])) + before
-            rows[number] = own[:, asking][:, :, nouns]
+    texts = [one.text for one in some]
+    for number, _, own in weights_of(model, tokenizer, texts, start=start):
+        nouns = torch.tensor(some[number].nouns) + before
+        asking = torch.tensor(places(some[number])) + before
+        rows[number] = own[:, asking][:, :, nouns]
     return torch.stack(rows)
 
 

@@ -2,7 +2,8 @@
 
 On the sentences of ``helpers.text.coreference``: which heads give more weight to the
 noun that is meant than to the other, beside those that follow the first noun or the
-subject; what SmolLM2 answers; and, in ``pronoun_causes``, what the answer needs.
+subject; what SmolLM2 answers; and, in ``pronoun_causes`` and ``pronoun_heads``, what
+the answer needs.
 
 Source: Clark et al. 2019, section 4.2, for coreference in BERT's heads; Jain and
 Wallace 2019, for weights that don't explain an answer.
@@ -15,11 +16,17 @@ import torch
 from torch import Tensor
 
 from experiments import many
-from experiments.real_model import pronoun_answers, pronoun_causes, pronoun_roles
+from experiments.real_model import (
+    pronoun_answers,
+    pronoun_causes,
+    pronoun_heads,
+    pronoun_roles,
+)
+from experiments.real_model.heads import head_name
+from experiments.real_model.intervals import over
 from experiments.real_model.pretrained_models import minilm, smollm2
 from experiments.real_model.pronoun_causes import FOUND
 from experiments.real_model.pronoun_weights import PLACES, on_nouns
-from experiments.real_model.reading import over
 from helpers.text import coreference
 from helpers.text.coreference import Sentence
 
@@ -67,7 +74,7 @@ def measure(settings: many.Settings, *, pairs: int = PAIRS) -> many.Run:
     causes = {
         "cutting": pronoun_causes.cutting,
         "patching": pronoun_causes.patching,
-        "switching": pronoun_causes.switching,
+        "switching": pronoun_heads.switching,
     }
     return causes[part](pairs)
 
@@ -145,7 +152,9 @@ def _at_one_place(
         best = int(rates[0][0].where(mass[0] >= MASS, -1.0).argmax())
     looks = mass[1] >= MASS
     heads = {"best": best}
-    if rates[0].shape[1] == 270:
+    causal = rates[0].shape[1] == 270
+    per_layer = 9 if causal else 12
+    if causal:
         heads["found"] = FOUND[0] * 9 + FOUND[1]
     counts = {"looking": int(looks.sum())}
     for cue, own in zip(CUES, rates[1], strict=True):
@@ -153,7 +162,7 @@ def _at_one_place(
         counts[f"not {cue}"] = int((own[looks] <= 1 - CLEAR).sum())
     return best, {
         **{
-            name: {"head": _name(head, rates[0].shape[1])}
+            name: {"head": head_name(divmod(head, per_layer))}
             | {
                 f"half {half}": _one_head(halves[half], weights[half][:, head])
                 for half in (0, 1)
@@ -176,9 +185,3 @@ def _one_head(some: Sequence[Sentence], weights: Tensor) -> dict[str, Any]:
         "on meant": over(scenes, weights.gather(1, meant)[:, 0]),
         "on other": over(scenes, weights.gather(1, 1 - meant)[:, 0]),
     }
-
-
-def _name(head: int, heads: int) -> str:
-    """A head's layer and number, both from 0."""
-    per_layer = 9 if heads == 270 else 12
-    return f"{head // per_layer}.{head % per_layer}"

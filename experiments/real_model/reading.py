@@ -1,15 +1,28 @@
-"""Texts as batches of equal length, with the start that SmolLM2 was trained with."""
+"""Texts as ids, in batches of equal length, and the weights of all heads on them."""
 
 from collections.abc import Iterator, Sequence
 
 import torch
 from torch import Tensor
 
-from helpers.recorded.spread import mean_and_interval
+from helpers.models.encoder import TransformerEncoder
+from helpers.models.language_model import TransformerLM
 from helpers.text.subwords import SubwordTokenizer
 
 START = "<|endoftext|>"  # stands between the texts that SmolLM2 was trained on
 TOGETHER = 32
+
+
+def ids_of(text: str, tokenizer: SubwordTokenizer, *, start: bool) -> list[int]:
+    """The ids of a text.
+
+    Args:
+        text: what to read.
+        tokenizer: SmolLM2's or MiniLM's, which writes its own [CLS] and [SEP].
+        start: put ``START`` before the text.
+    """
+    first = [tokenizer.token_id(START)] if start else []
+    return first + tokenizer.encode(text)
 
 
 def batches(
@@ -19,14 +32,13 @@ def batches(
 
     Args:
         texts: what to read.
-        tokenizer: SmolLM2's or MiniLM's, which writes its own [CLS] and [SEP].
+        tokenizer: as for ``ids_of``.
         start: put ``START`` before each text.
 
     Yields:
         The numbers of some texts, and their ids (B, T).
     """
-    first = [tokenizer.token_id(START)] if start else []
-    ids = [first + tokenizer.encode(text) for text in texts]
+    ids = [ids_of(text, tokenizer, start=start) for text in texts]
     for length in sorted({len(one) for one in ids}):
         same = [i for i, one in enumerate(ids) if len(one) == length]
         for begin in range(0, len(same), TOGETHER):
@@ -34,19 +46,27 @@ def batches(
             yield some, torch.tensor([ids[i] for i in some])
 
 
-def interval(numbers: Sequence[float]) -> list[float]:
-    """Mean, low and high (95 %), rounded; one number alone where there is only one."""
-    if len(numbers) < 2:
-        return [round(one, 4) for one in numbers]
-    return [round(one, 4) for one in mean_and_interval(numbers)]
+def weights_of(
+    model: TransformerLM | TransformerEncoder,
+    tokenizer: SubwordTokenizer,
+    texts: Sequence[str],
+    *,
+    start: bool,
+) -> Iterator[tuple[int, list[int], Tensor]]:
+    """What all heads look at in some texts.
 
+    Args:
+        model: SmolLM2 or MiniLM.
+        tokenizer: the model's.
+        texts: what to read.
+        start: put ``START`` before each text.
 
-def over(groups: Sequence[int], numbers: Tensor) -> list[float]:
-    """The interval over the means of groups, such as scenes; nan is left out."""
-    means = []
-    for group in sorted(set(groups)):
-        own = numbers[torch.tensor([one == group for one in groups])]
-        own = own[~own.isnan()]
-        if len(own):
-            means.append(own.mean().item())
-    return interval(means)
+    Yields:
+        The number of a text, its ids, and the weights (L · H, T, T), layer by layer;
+        texts of equal length one behind the other.
+    """
+    for numbers, ids in batches(texts, tokenizer, start=start):
+        with torch.no_grad():
+            _, layers = model(ids, return_weights=True)
+        weights = torch.cat(layers, dim=1)  # (B, L · H, T, T)
+        yield from zip(numbers, ids.tolist(), weights, strict=True)

@@ -12,6 +12,8 @@ import torch
 from torch import Tensor
 
 from experiments import many
+from experiments.real_model.heads import output_of
+from experiments.real_model.intervals import rounded
 from experiments.real_model.pretrained_models import smollm2
 from helpers.attention import causal_mask
 from helpers.models.patching import Part, watched
@@ -20,12 +22,6 @@ LAYERS, HEADS, SHARED = range(30), range(9), 3  # heads share three keys and val
 LEAST = 8  # queries before it are left out: all of their weight lies near the start
 THRESHOLDS = (0.3, 0.5, 0.7)
 MARKS = 11  # the layer whose MLP writes the massive activation
-
-
-def rounded(numbers: Tensor) -> list[Any]:
-    """Numbers of any rank to four places; to one, where they are large: norms."""
-    places = 1e4 if numbers.abs().max() < 50 else 10.0
-    return numbers.double().mul(places).round().div(places).tolist()
 
 
 def weights(ids: Tensor) -> many.Run:
@@ -105,10 +101,8 @@ def _of_norms(table: Tensor, values: Sequence[Tensor]) -> Tensor:
     model, _ = smollm2()
     shares = []
     for layer, (rows, given) in enumerate(zip(table, values, strict=True)):
-        out: Any = model.blocks[layer].get_submodule("attention.out_proj")
-        of_heads = out.weight.unflatten(1, (len(HEADS), -1)).transpose(
-            0, 1
-        )  # (H, C, D)
+        of_heads = output_of(model, layer).unflatten(1, (len(HEADS), -1))
+        of_heads = of_heads.transpose(0, 1)  # (H, C, D)
         own = given.unflatten(-1, (SHARED, -1)).repeat_interleave(
             len(HEADS) // SHARED, dim=2
         )  # (B, T, H, D)

@@ -4,7 +4,7 @@ How much weight each head gives to the first token of a text, and how long its v
 its place in the residual stream and what the MLPs add there are ("weights"); whether it
 is the place or the token ("first token"); what is lost where heads can't see it, or
 where the MLP that marks it is switched off there ("ablation"); and the loss in sliding
-windows, with and without the first tokens ("windows").
+windows, with and without the first tokens ("windows", in ``sliding_windows``).
 
 A text's pieces begin anywhere in it, and nothing stands before them but where a part
 says so: as in training, where texts of many documents were cut into equal pieces.
@@ -19,29 +19,25 @@ Kobayashi et al. 2020, section 3, for weights times the norm of what is averaged
 """
 
 import functools
-from collections.abc import Iterator
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from experiments import many
 from experiments.real_model.attending import Masked, masked
+from experiments.real_model.intervals import rounded
 from experiments.real_model.pretrained_models import smollm2
 from experiments.real_model.sink_texts import TEXTS, windows
-from experiments.real_model.sink_weights import LAYERS, LEAST, MARKS, rounded, weights
-from helpers.attention import causal_mask, sliding_window_mask
+from experiments.real_model.sink_weights import LAYERS, LEAST, MARKS, weights
+from experiments.real_model.sliding_windows import LONG, nats, sliding
+from helpers.attention import causal_mask
 from helpers.models.patching import Part, replaced, watched
 
 THREE = ("shakespeare", "prose", "code")
 PIECES, LENGTH = 40, 128  # for the weights
 SHORT = 96  # tokens, for the first token and the ablations
 PLACE = 32  # of a second token that might become a sink
-LONG, ASKED = (
-    512,
-    248,
-)  # tokens of a piece for windows; the last ones, whose loss counts
 GROUPS = 8  # of four pieces each
 GRID = [
     *(
@@ -281,62 +277,3 @@ def _losses_under(ids: Tensor, cores: dict[int, Masked]) -> list[float]:
     model, _ = smollm2()
     with masked(model, cores):
         return rounded(torch.cat(list(nats(ids, ids.shape[1] - 16, size=6))))
-
-
-def sliding(ids: Tensor, window: int, kept: str) -> list[float]:
-    """The loss of texts under a sliding window, with some other tokens kept.
-
-    Args:
-        ids: (N, T) int64.
-        window: how many last tokens a query sees, its own included; all, where it is T.
-        kept: "first 4", the first four tokens; "second 4", four from the second on;
-            "middle 4", four from the 25th on; always beside the window.
-
-    Returns:
-        losses: a list, nats per token over the last ``ASKED`` tokens of each text.
-    """
-    model, _ = smollm2()
-    mask = window_mask(ids.shape[1], window, kept)
-    with masked(model, {layer: Masked(mask) for layer in LAYERS}):
-        return rounded(torch.cat(list(nats(ids, ASKED, size=2))))
-
-
-def window_mask(length: int, window: int, kept: str) -> Tensor:
-    """Which tokens are seen in a window, and beside it; as for ``sliding``.
-
-    Returns:
-        mask: (T, T) boolean, True = may attend.
-    """
-    which, count = kept.split()
-    begin = {"first": 0, "second": 1, "middle": 24}[which]
-    mask = sliding_window_mask(length, window)
-    mask[:, begin : begin + int(count)] = True
-    return mask & causal_mask(length)
-
-
-def nats(ids: Tensor, last: int, *, size: int) -> Iterator[Tensor]:
-    """The loss of each text's last tokens, some texts at a time.
-
-    Args:
-        ids: (N, T) int64.
-        last: how many tokens count.
-        size: B, how many texts run together.
-
-    Yields:
-        losses: (B,), nats per token.
-    """
-    model, _ = smollm2()
-    # The logits of all other places would take a fifth of the time.
-    hook = model.final_norm.register_forward_pre_hook(
-        lambda _, inputs: (inputs[0][:, -last - 1 : -1],)
-    )
-    try:
-        for batch in ids.split(size):
-            with torch.no_grad():
-                logits = model(batch)
-            rows = F.cross_entropy(
-                logits.transpose(1, 2), batch[:, -last:], reduction="none"
-            )
-            yield rows.mean(dim=1)
-    finally:
-        hook.remove()

@@ -11,19 +11,19 @@ Source: Ethayarajh 2019 (vectors of a word in many contexts); Wiedemann et al. 2
 (nearest neighbours by meaning); Geva et al. 2023, section 5 (attention knockout).
 """
 
-import random
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from experiments import many
 from experiments.real_model import two_meanings_heads
+from experiments.real_model.intervals import interval, rounded
+from experiments.real_model.meaning_measures import Vectors, apart, right, shuffled
 from experiments.real_model.prefixes import read, repeated, streams
 from experiments.real_model.pretrained_models import minilm, smollm2
-from helpers.recorded.spread import mean_and_interval
+from experiments.real_model.reading import ids_of
 from helpers.text.ambiguous_words import FRAMES, PLAIN_WORDS, WORDS
 from helpers.text.subwords import SubwordTokenizer
 
@@ -36,9 +36,6 @@ PLAN: list[many.Settings] = [
 ]
 HALVES = (slice(0, 5), slice(0, 6)), (slice(5, 10), slice(6, 12))  # frames, clues
 WITHIN = (slice(0, 3), slice(0, 3)), (slice(3, 5), slice(3, 6))  # of the first half
-SHUFFLES = 20
-DECIMALS = 4
-Vectors = Tensor  # (2 meanings, frames, clues, num_layers + 1, C)
 
 
 def measure(settings: many.Settings) -> many.Run:
@@ -74,7 +71,7 @@ def measure(settings: many.Settings) -> many.Run:
     if settings.get("start"):  # there for comparison alone
         del run["choosing"], run["words"]
     for name in ("shuffled", "bag", "natural", "natural plain"):
-        run[name] = interval(torch.stack([one[name] for one in found.values()]))
+        run[name] = of_columns(torch.stack([one[name] for one in found.values()]))
     return run
 
 
@@ -118,68 +115,6 @@ def compare(
         for kind in ("plain", "relatives"):
             rows_of[f"beyond {kind}"] = rows_of["word"] - rows_of[kind]
     return found
-
-
-def apart(fit: Vectors, test: Vectors, axis: Tensor) -> dict[str, Tensor]:
-    """How far two meanings lie apart, each measure (num_layers + 1,).
-
-    Args:
-        fit: vectors of a word, from which centroids and the mean are taken.
-        test: those that are measured.
-        axis: (num_layers + 1, C), from the relatives of the second meaning to those of
-            the first.
-
-    Returns:
-        found: a dict of "accuracy", the share whose nearest centroid is their
-            meaning's; "gap", the cosine between sentences of one meaning (of different
-            nouns) minus that between meanings, of vectors from which the mean is taken
-            away; "toward", how far the first meaning lies ahead of the second on the
-            way between the relatives (1 is the whole way); "direction", the cosine
-            between the difference of the meanings and that way.
-    """
-    difference = (test[0] - test[1]).mean(dim=(0, 1))
-    along = (difference * axis).sum(dim=-1)
-    return {
-        "accuracy": right(fit, test),
-        "gap": gap(test, fit.mean(dim=(0, 1, 2))),
-        "toward": along / axis.square().sum(dim=-1),
-        "direction": F.cosine_similarity(difference, axis, dim=-1),
-    }
-
-
-def right(fit: Vectors, test: Vectors) -> Tensor:
-    """The share of vectors whose nearest centroid is their meaning's; 0.5 for ties."""
-    centroids = fit.mean(dim=(1, 2))
-    first, second = (
-        (test - one).square().sum(dim=-1) for one in centroids
-    )  # (2, frames, clues, layers)
-    nearer = torch.stack([second[0] - first[0], first[1] - second[1]])
-    return ((nearer.sign() + 1) / 2).mean(dim=(0, 1, 2))
-
-
-def gap(vectors: Vectors, centre: Tensor) -> Tensor:
-    """Cosine within a meaning, over pairs of other nouns, minus between meanings."""
-    unit = F.normalize(vectors - centre, dim=-1).transpose(1, 2)  # clues before frames
-    of_clue = unit.mean(dim=2)  # (2, clues, layers, C)
-    N = of_clue.shape[1]
-    total = of_clue.sum(dim=1)
-    own = of_clue.square().sum(dim=(1, 3))
-    within = (total.square().sum(dim=-1) - own) / (N * (N - 1))
-    between = (total[0] * total[1]).sum(dim=-1) / N**2
-    result: Tensor = within.mean(dim=0) - between
-    return result
-
-
-def shuffled(fit: Vectors, test: Vectors, *, seed: str) -> Tensor:
-    """The accuracy where each noun's label is drawn, as many of each meaning."""
-    rng, found = random.Random(seed), []
-    frames = fit.transpose(0, 1).flatten(1, 2)  # (frames, nouns of both, ...)
-    N = fit.shape[2]
-    for _ in range(SHUFFLES):
-        order = rng.sample(range(2 * N), 2 * N)
-        both = frames[:, order].unflatten(1, (2, N)).transpose(0, 1)
-        found.append(right(both, test))
-    return torch.stack(found).mean(dim=0)
 
 
 def vectors_of(
@@ -227,8 +162,7 @@ def prefix_ids(
 ) -> Tensor:
     """SmolLM2's ids of a frame up to the word, a row for each noun."""
     before = [frame.format(clue, "").rstrip() for clue in clues]
-    first = [tokenizer.special_tokens["<|endoftext|>"]] if start else []
-    return torch.tensor([first + tokenizer.encode(text) for text in before])
+    return torch.tensor([ids_of(text, tokenizer, start=start) for text in before])
 
 
 def minilm_ids(clue: str, frame: str, clues: Sequence[str], name: str) -> Tensor:
@@ -276,8 +210,8 @@ def in_natural(settings: many.Settings, word: str, said: str, fit: Vectors) -> T
                 rows.append(streams(encoder, ids, -3))
             else:
                 model, tokenizer = smollm2()
-                first = [0] if settings["start"] else []
-                ids = torch.tensor([first + tokenizer.encode(text)])
+                start = settings["start"]
+                ids = torch.tensor([ids_of(text, tokenizer, start=start)])
                 rows.append(streams(model, ids, -1))
     axis = (fit[0] - fit[1]).mean(dim=(0, 1))
     along = (torch.cat(rows) * axis).sum(dim=-1)  # (6, layers)
@@ -310,19 +244,13 @@ def over_words(several: Sequence[dict[str, dict[str, Tensor]]]) -> dict[str, Any
     """Mean and interval over words, by measure, kind and layer."""
     return {
         name: {
-            kind: interval(torch.stack([one[name][kind] for one in several]))
+            kind: of_columns(torch.stack([one[name][kind] for one in several]))
             for kind in rows
         }
         for name, rows in several[0].items()
     }
 
 
-def interval(rows: Tensor) -> list[list[float]]:
+def of_columns(rows: Tensor) -> list[list[float]]:
     """Mean and interval of each column of (words, layers)."""
-    columns = cast(list[list[float]], rows.T.tolist())
-    return [rounded(mean_and_interval(column)) for column in columns]
-
-
-def rounded(numbers: Any) -> list[float]:
-    """To four places."""
-    return [round(float(one), DECIMALS) for one in numbers]
+    return [interval(column) for column in rows.T.tolist()]

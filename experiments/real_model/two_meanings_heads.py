@@ -4,22 +4,23 @@ Source: Geva et al. 2023, section 5 (attention knockout); Elhage et al. 2021 (wh
 head and MLP adds to the residual stream).
 """
 
+import itertools
 import random
 import statistics
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from experiments import many
+from experiments.real_model.attending import Masked
+from experiments.real_model.heads import Head, features, output_of
+from experiments.real_model.intervals import interval
 from experiments.real_model.prefixes import read, repeated, streams
 from experiments.real_model.pretrained_models import smollm2
 from helpers.models.language_model import TransformerLM
 from helpers.models.patching import Part, replaced, watched
 from helpers.models.switches import attending_with
-from helpers.models.transformer_block import Core
-from helpers.recorded.spread import mean_and_interval
 from helpers.text.ambiguous_words import FRAMES, PLAIN_WORDS, WORDS
 
 LAYER = 9  # before which the meanings drift apart the most, by the first half
@@ -30,7 +31,6 @@ HALVES = {
     "testing": (slice(5, 7), slice(6, 12)),
 }
 DRAWS = 8
-DECIMALS = 4
 
 
 def measure(half: str) -> many.Run:
@@ -97,11 +97,11 @@ def in_frame(word: str, frame: str, nouns: list[str]) -> dict[str, Any]:
         return float(rows @ whole / whole.square().sum())
 
     means = {
-        head: given[Part("context", head[0])][:, :, slice_of(head[1])].mean(dim=0)
-        for head in ((layer, one) for layer in layers for one in range(9))
+        (layer, head): given[Part("context", layer)][..., features(model, head)].mean(0)
+        for layer, head in itertools.product(layers, range(9))
     }
 
-    def left_without(heads: list[tuple[int, int]]) -> float:
+    def left_without(heads: list[Head]) -> float:
         with replaced(model, {Part("context", *one): means[one] for one in heads}):
             return left()
 
@@ -111,7 +111,8 @@ def in_frame(word: str, frame: str, nouns: list[str]) -> dict[str, Any]:
         left_without(drawn(rng)) for _ in range(DRAWS)
     )
     for name, hidden in (("clue", place), ("another", before.shape[1] - 2)):
-        with attending_with(model, blind_to(hidden)):
+        seen = torch.arange(before.shape[1] + 1) != hidden
+        with attending_with(model, Masked(seen[None])):
             adds[f"without {name}"] = left()
     for name, said in (("weight", word), ("weight of plain", PLAIN_WORDS[0])):
         ids = torch.cat(
@@ -138,11 +139,10 @@ def shares(
     along = whole / whole.square().sum()
     heads, mlps = torch.zeros(LAYER, model.config.num_heads), []
     for layer in range(LAYER):
-        out_proj: Any = model.blocks[layer].get_submodule("attention.out_proj")
         both = given[Part("context", layer)][:, 0].unflatten(0, (2, -1)).mean(dim=1)
         for head in range(model.config.num_heads):
-            own = slice_of(head)
-            added = (both[0] - both[1])[own] @ out_proj.weight[:, own].T
+            own = features(model, head)
+            added = (both[0] - both[1])[own] @ output_of(model, layer)[:, own].T
             heads[layer, head] = added @ along
         rows = given[Part("mlp", layer)][:, 0].unflatten(0, (2, -1)).mean(dim=1)
         mlps.append(float((rows[0] - rows[1]) @ along))
@@ -153,33 +153,15 @@ def shares(
     }
 
 
-def slice_of(head: int) -> slice:
-    """A head's features among those of its layer."""
-    return slice(head * 64, (head + 1) * 64)
-
-
-def drawn(rng: random.Random) -> list[tuple[int, int]]:
+def drawn(rng: random.Random) -> list[Head]:
     """As many heads of the same layers as ``HEADS`` has, outside of them."""
-    chosen: list[tuple[int, int]] = []
+    chosen: list[Head] = []
     for layer, _ in HEADS:
         others = [(layer, one) for one in range(9)]
         chosen.append(
             rng.choice([one for one in others if one not in {*HEADS, *chosen}])
         )
     return chosen
-
-
-def blind_to(place: int) -> Core:
-    """Attention of a last token that doesn't see one position."""
-
-    def core(queries: Tensor, keys: Tensor, values: Tensor, **_: object) -> Tensor:
-        mask = torch.ones(1, keys.shape[2], dtype=torch.bool)
-        mask[:, place] = False
-        return F.scaled_dot_product_attention(
-            queries, keys, values, attn_mask=mask, enable_gqa=True
-        )
-
-    return core
 
 
 def ahead(word: str, frame: str, nouns: list[str]) -> float:
@@ -190,8 +172,3 @@ def ahead(word: str, frame: str, nouns: list[str]) -> float:
     place = int((ids == own).all(dim=0).nonzero()[-1])
     rows = streams(model, ids, place)
     return float((rows - rows[0]).abs().max())
-
-
-def interval(numbers: list[float]) -> list[float]:
-    """Mean, and the ends of its interval."""
-    return [round(one, DECIMALS) for one in mean_and_interval(numbers)]

@@ -10,13 +10,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from experiments.real_model.heads import Head, features
+from experiments.real_model.intervals import interval
 from experiments.real_model.prefixes import read, repeated
 from experiments.real_model.prompts import Prompts
 from helpers.models.language_model import TransformerLM
 from helpers.models.patching import Part, replaced, watched
-from helpers.recorded.spread import mean_and_interval
 
-Head = tuple[int, int]  # its layer and number, from 0
 # What the scans of the first half chose: those that move the answer by this share.
 THRESHOLD = 0.025
 AT_AGAIN: tuple[Head, ...] = ((17, 4),)
@@ -26,7 +26,6 @@ AT_END: tuple[Head, ...] = (
 )
 MOVERS: tuple[Head, ...] = ((23, 0), (23, 1), (23, 2), (23, 7))
 LOWERING: tuple[Head, ...] = ((21, 5), (24, 4), (24, 5), (24, 7), (29, 0))
-DECIMALS = 4
 
 
 class Direction:
@@ -64,12 +63,9 @@ class Direction:
         """How much of the way to the source's answer some parts bring, at a place."""
         instead = {}
         for part in parts:
-            features = slice(None)
-            if part.head is not None:
-                D = self.model.config.d_model // self.model.config.num_heads
-                features = slice(part.head * D, (part.head + 1) * D)
-            whole = Part(part.kind, part.layer)
-            instead[part] = self.given[whole][:, place, features]
+            given = self.given[Part(part.kind, part.layer)][:, place]
+            own = slice(None) if part.head is None else features(self.model, part.head)
+            instead[part] = given[..., own]
         return self._from(min(place), place, instead)
 
     def _from(
@@ -98,21 +94,6 @@ def directions(model: TransformerLM, of: Prompts) -> dict[str, Direction]:
     }
 
 
-def head_name(head: Head) -> str:
-    """A head's layer and number, both from 0."""
-    return f"{head[0]}.{head[1]}"
-
-
 def over_frames(rows: Sequence[dict[str, float]]) -> dict[str, Any]:
     """Mean and interval of each number."""
     return {one: interval([row[one] for row in rows]) for one in rows[0]}
-
-
-def interval(numbers: Sequence[float]) -> list[float]:
-    """Mean, and the ends of its interval."""
-    return rounded(mean_and_interval(list(numbers)))
-
-
-def rounded(numbers: Sequence[float]) -> list[float]:
-    """To four places."""
-    return [round(one, DECIMALS) for one in numbers]

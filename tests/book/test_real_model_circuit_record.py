@@ -5,6 +5,7 @@ import statistics
 import pytest
 
 from experiments.real_model import circuit
+from experiments.real_model.heads import head_name
 from experiments.real_model.prompts import HALVES, prompts
 from experiments.real_model.two_prompts import (
     AT_AGAIN,
@@ -13,7 +14,6 @@ from experiments.real_model.two_prompts import (
     MOVERS,
     THRESHOLD,
     Direction,
-    head_name,
 )
 from helpers.models.patching import Part
 from helpers.recorded import results

@@ -1,4 +1,4 @@
-"""What is said of SmolLM2's induction heads, asserted on the record."""
+"""What chapter 18 says of SmolLM2's induction heads, asserted on the record."""
 
 import itertools
 import statistics
@@ -9,7 +9,7 @@ import torch
 from experiments.real_model import copying
 from experiments.real_model.copying_losses import losses
 from experiments.real_model.copying_scores import HEADS, LAYERS, told_twice
-from experiments.real_model.copying_scores import name as named
+from experiments.real_model.heads import head_name as named
 from helpers.recorded import results
 from helpers.recorded.spread import mean_and_interval
 from helpers.recorded.sweeps import has

@@ -1,4 +1,4 @@
-"""What is said of heads' specialities, asserted on the record."""
+"""What chapter 18 says of heads' specialities, asserted on the record."""
 
 import pytest
 

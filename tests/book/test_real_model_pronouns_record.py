@@ -1,8 +1,8 @@
-"""What is said of "it" in SmolLM2, asserted on the record."""
+"""What chapter 18 says of "it" in SmolLM2, asserted on the record."""
 
 import pytest
 
-from experiments.real_model import pronoun_roles, pronouns
+from experiments.real_model import pronoun_frames, pronoun_roles, pronouns
 from helpers.recorded import results
 from tests.real_models import need
 
@@ -57,7 +57,7 @@ def test_the_head_knows_things_from_persons():
 def test_one_role_is_what_the_record_says():
     need("smollm2-135m")
     role = "preposition, object"
-    frames = pronoun_roles.ROLES[role][1]
+    frames = pronoun_frames.ROLES[role][1]
     again = pronoun_roles.one_role(frames, 1, pronoun_roles.EACH)
     recorded = run(part="roles")["roles"][role]["half 1"]
     assert again["by frame"] == pytest.approx(recorded["by frame"], abs=0.051)

@@ -1,4 +1,4 @@
-"""What is said of SmolLM2's attention sinks, asserted on the record."""
+"""What chapter 18 says of SmolLM2's attention sinks, asserted on the record."""
 
 import itertools
 import statistics

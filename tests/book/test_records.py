@@ -1,7 +1,8 @@
 """Each record has its program, its pages, and a test that holds what they say of it.
 
 ``helpers/recorded/NAME.json`` is made by ``python -m experiments.NAME``, and the first
-line of ``tests/book/test_NAME_record.py`` names the pages that read it.
+line of ``tests/book/test_NAME_record.py`` names the pages that read it. Where NAME is a
+package of studies, each has a test of its own.
 """
 
 import ast
@@ -10,6 +11,7 @@ import re
 
 import pytest
 
+from experiments import real_model
 from helpers.recorded import results
 from tests import ROOT
 from tests.book.test_notebooks import NOTEBOOKS, code
@@ -48,11 +50,17 @@ def called(path):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_record_has_a_program_and_a_test_that_names_its_pages(name):
-    assert (ROOT / f"experiments/{name}.py").exists()
-    said = docstring(f"tests/book/test_{name}_record.py").splitlines()[0]
-    for path in pages(name):
-        assert re.search(called(path), said), path.name
-    assert re.search("chapter|page|machines", said)
+    tests = [name]
+    if name == "real_model":
+        assert (ROOT / f"experiments/{name}/__main__.py").exists()
+        tests = [f"{name}_{study}" for study in real_model.STUDIES]
+    else:
+        assert (ROOT / f"experiments/{name}.py").exists()
+    for test in tests:
+        said = docstring(f"tests/book/test_{test}_record.py").splitlines()[0]
+        for path in pages(name):
+            assert re.search(called(path), said), path.name
+        assert re.search("chapter|page|machines", said)
 
 
 def test_every_record_but_the_models_own_is_read_by_a_page():
@@ -66,6 +74,7 @@ def test_the_package_names_the_experiments_that_are_run_by_themselves():
     named = set(re.findall(r"``(\w+)``", docstring("experiments/__init__.py")))
     assert named - SHARED == {*NAMES} - together
     modules = {path.stem for path in (ROOT / "experiments").glob("[a-z]*.py")}
+    modules |= {path.parent.name for path in (ROOT / "experiments").glob("*/*.py")}
     assert modules == {*NAMES} | SHARED
 
 

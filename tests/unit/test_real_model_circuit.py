@@ -6,9 +6,10 @@ import random
 import pytest
 import torch
 
-from experiments.real_model import circuit, circuit_ablation
+from experiments.real_model import circuit, circuit_ablation, circuit_behaviour
+from experiments.real_model.heads import head_name
 from experiments.real_model.prompts import HALVES, Prompts, direct_effect, prompts
-from experiments.real_model.two_prompts import Direction, head_name
+from experiments.real_model.two_prompts import Direction
 from helpers.models.language_model import TransformerLM
 from helpers.models.patching import Part, watched
 from helpers.models.transformer_block import TransformerConfig
@@ -151,7 +152,7 @@ def test_the_giver_is_looked_at_and_lowered():
     of = prompts("choosing", FRAMES[0], 4)
     text = "When Mary and John went to the store, John gave a drink to"
     assert of.clean.shape == (4, len(circuit.smollm2()[1].encode(text)))
-    found = circuit.answers(
+    found = circuit_behaviour.answers(
         of, *(model(ids).detach() for ids in (of.clean, of.third, of.renamed))
     )
     assert found["right"] == 1

@@ -42,19 +42,6 @@ def test_heads_are_ranked_by_their_mean():
     assert len(set(copying_scores.ranked(scores))) == 270
 
 
-def test_others_are_drawn_from_the_same_layers_and_are_never_the_heads():
-    heads = [(2, 0), (2, 1), (5, 8)]
-    draws = [copying_losses.drawn(heads, seed) for seed in range(30)]
-    for draw in draws:
-        assert [layer for layer, _ in draw] == [2, 2, 5]
-        assert not set(draw) & set(heads)
-        assert len(set(draw)) == 3
-    assert {one for draw in draws for one in draw} == {
-        (layer, head) for layer in (2, 5) for head in range(9)
-    } - set(heads)
-    assert copying_losses.drawn(heads, 7) == draws[7]
-
-
 def test_scores_are_those_of_the_library(real):
     ids = copying_scores.told_twice(2, "test", length=6)
     found = copying_scores.scores(ids)

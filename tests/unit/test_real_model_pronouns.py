@@ -6,12 +6,12 @@ import pytest
 import torch
 
 from experiments.real_model import (
+    intervals,
     pretrained_models,
     pronoun_causes,
-    pronoun_roles,
+    pronoun_frames,
     pronoun_weights,
     pronouns,
-    reading,
 )
 from helpers.models.language_model import TransformerLM
 from helpers.models.transformer_block import TransformerConfig
@@ -113,8 +113,8 @@ def test_a_head_that_follows_a_cue():
 
 def test_intervals_are_over_groups_and_leave_nan_out():
     numbers = torch.tensor([1.0, 3.0, torch.nan, 4.0, torch.nan])
-    assert reading.over([0, 0, 0, 1, 2], numbers)[0] == 3.0
-    assert reading.over([0, 0, 0, 0, 1], numbers) == [round(8 / 3, 4)]
+    assert intervals.over([0, 0, 0, 1, 2], numbers)[0] == 3.0
+    assert intervals.over([0, 0, 0, 0, 1], numbers) == [round(8 / 3, 4)]
 
 
 @pytest.mark.parametrize("layer", range(3))
@@ -139,25 +139,18 @@ def test_a_cut_hides_some_words_from_some_others(two_layers):
     other = ids.clone()
     other[0, 3] = (ids[0, 3] + 1) % 13
     for head, same in ((None, True), (1, False)):
-        core = pronoun_causes._without([4], [2], head)  # behind a start token
+        core = pronoun_causes.blind((3, 6), [4], [2], head)
         with pronoun_causes.attending_with(model, core):
             before, after = model(ids)[0], model(other)[0]
         assert torch.equal(before[5], after[5]) == same
         assert not torch.equal(before[4], after[4])
 
 
-def test_random_sets_have_as_many_heads_in_each_layer():
-    heads = [(3, 1), (3, 2), (7, 0)]
-    drawn = pronoun_causes.random_set(heads, pronoun_causes.random.Random(0))
-    assert sorted(layer for layer, _ in drawn) == [3, 3, 7]
-    assert not set(drawn) & set(heads)
-
-
 def test_frames_have_two_nouns():
-    for halves in pronoun_roles.ROLES.values():
+    for halves in pronoun_frames.ROLES.values():
         assert all(frame.count("{}") == 2 for half in halves for frame in half)
         assert not set(halves[0]) & set(halves[1])
-    assert not set(pronoun_roles.KINDS[0]) & set(pronoun_roles.KINDS[1])
+    assert not set(pronoun_frames.KINDS[0]) & set(pronoun_frames.KINDS[1])
 
 
 @pytest.mark.parametrize("name", ["smollm2-135m", "minilm"])

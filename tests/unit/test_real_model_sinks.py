@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from experiments.real_model import sink_texts, sink_weights, sinks
+from experiments.real_model import sink_texts, sink_weights, sinks, sliding_windows
 from experiments.real_model.attending import Masked, masked
 from experiments.real_model.pretrained_models import smollm2
 from helpers.attention import causal_mask
@@ -68,7 +68,7 @@ def test_what_is_hidden_leaves_its_weight_to_others_and_what_is_dropped_does_not
     [("first 2", (0, 1)), ("second 4", (1, 2, 3, 4)), ("middle 1", (24,))],
 )
 def test_a_window_and_what_is_kept_beside_it(kept, places):
-    mask = sinks.window_mask(40, 5, kept)
+    mask = sliding_windows.window_mask(40, 5, kept)
     for t in range(40):
         for s in range(40):
             seen = s <= t and (t - s < 5 or s in places)
@@ -156,8 +156,10 @@ def test_the_massive_activation_is_taken_away_at_one_place_alone(real):
 
 @torch.no_grad()
 def test_a_window_as_long_as_the_text_hides_nothing(real):
-    ids = sink_texts.windows("stories", 1, sinks.ASKED + 9)
-    logits = real[0](ids)[0, :-1][-sinks.ASKED :]
-    expected = torch.nn.functional.cross_entropy(logits, ids[0, -sinks.ASKED :])
-    found = sinks.sliding(ids, ids.shape[1], "first 0")
+    ids = sink_texts.windows("stories", 1, sliding_windows.ASKED + 9)
+    logits = real[0](ids)[0, :-1][-sliding_windows.ASKED :]
+    expected = torch.nn.functional.cross_entropy(
+        logits, ids[0, -sliding_windows.ASKED :]
+    )
+    found = sliding_windows.sliding(ids, ids.shape[1], "first 0")
     assert abs(found[0] - float(expected)) < 1e-3

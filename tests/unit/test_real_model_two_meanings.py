@@ -5,7 +5,7 @@ import itertools
 import pytest
 import torch
 
-from experiments.real_model import two_meanings, two_meanings_heads
+from experiments.real_model import meaning_measures, two_meanings_heads
 from experiments.real_model.prefixes import read, repeated, streams
 from helpers.models import pretrained
 from helpers.models.language_model import TransformerLM
@@ -38,7 +38,7 @@ def test_what_lies_apart_is_found_in_its_layer():
     fit, test = made_up(9.0), made_up(9.0, seed=1)
     axis = torch.zeros(2, 6)
     axis[:, 0] = 36.0
-    found = two_meanings.apart(fit, test, axis)
+    found = meaning_measures.apart(fit, test, axis)
     assert found["accuracy"][1] == 1
     assert 0.2 < found["accuracy"][0] < 0.8
     assert found["gap"][1] > 1.5
@@ -46,7 +46,7 @@ def test_what_lies_apart_is_found_in_its_layer():
     torch.testing.assert_close(found["toward"][1].item(), 0.5, atol=0.05, rtol=0)
     assert found["direction"][1] > 0.97
     assert abs(found["toward"][0]) < 0.05
-    turned = two_meanings.apart(fit, test.flip(0), axis)
+    turned = meaning_measures.apart(fit, test.flip(0), axis)
     assert turned["accuracy"][1] == 0
     assert turned["toward"][1] < -0.4
 
@@ -65,13 +65,13 @@ def test_the_gap_is_over_pairs_of_different_nouns():
         elif c != d:
             within.append(cosine)
     expected = torch.stack(within).mean(dim=0) - torch.stack(between).mean(dim=0)
-    torch.testing.assert_close(two_meanings.gap(vectors, centre), expected)
+    torch.testing.assert_close(meaning_measures.gap(vectors, centre), expected)
 
 
 def test_labels_by_chance_find_as_little_as_chance():
     fit, test = made_up(9.0, clues=6), made_up(9.0, clues=6, seed=1)
-    assert two_meanings.right(fit, test)[1] == 1
-    found = two_meanings.shuffled(fit, test, seed="bank")[1]
+    assert meaning_measures.right(fit, test)[1] == 1
+    found = meaning_measures.shuffled(fit, test, seed="bank")[1]
     assert 0.2 < found < 0.8
 
 
