@@ -64,6 +64,7 @@ NAMES = (
     "merge_pair",
     "rotary_halves",
     "merge_lora",
+    "unpack_group",
 )
 EXERCISES: dict[str, Exercise] = {
     name: importlib.import_module(f"{__name__}.{name}").EXERCISE for name in NAMES
