@@ -35,16 +35,6 @@ BATCH = 8  # stories
 STORIES = {"validation": 24, "test": 48}
 PROMPT = "Ben has a"
 TOLD = 24  # tokens behind the prompt
-ELSEWHERE = (
-    "The library opens at nine, and on Sundays it stays closed all day.",
-    "Water boils at a lower temperature on a high mountain than at the sea.",
-    "She couldn't find her keys, so she rang the neighbour and waited outside.",
-    "To make bread you need flour, water, salt, yeast and a little patience.",
-    "The meeting was moved to Thursday because two of the speakers were ill.",
-    "A triangle with three equal sides has three equal angles as well.",
-    "He had read the letter so often that the paper was worn along the folds.",
-    "Most of the trains were late, but nobody at the station seemed surprised.",
-)
 
 
 @functools.cache
@@ -128,7 +118,7 @@ def train_one(settings: many.Settings, **stories: int) -> many.Run:
         losses = {
             "validation": _mean(model, tokenizer, other.held_out),
             "test": _mean(model, tokenizer, world.held_out),
-            "elsewhere": _mean(model, tokenizer, ELSEWHERE),
+            "elsewhere": _mean(model, tokenizer, corpus.EVERYDAY),
         }
     start = [tokenizer.token_id("<|endoftext|>"), *tokenizer.encode(PROMPT)]
     told = generate(model, torch.tensor([start]), TOLD, temperature=0)[0, 1:]

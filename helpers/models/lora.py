@@ -35,7 +35,8 @@ class LoRALinear(nn.Linear):
         ValueError: a layer of another type, or a LoRALinear already; a rank or an alpha
             out of range.
 
-    Source: Hu et al. 2022, section 4.1. Built by hand in chapter 17.
+    Source: Hu et al. 2022, section 4.1. Built by hand on the page
+    "Fine-tuning with LoRA".
     """
 
     def __init__(

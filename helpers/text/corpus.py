@@ -29,6 +29,17 @@ ADDRESS = (
 )
 BYTES = 1_115_394
 SHA256 = "86c4e6aa9db7c042ec79f339dcb96d42b0075e16b8fc2e86bf0ca57e2dc565ed"
+# Everyday English, of which little-world's stories hold nothing.
+EVERYDAY = (
+    "The library opens at nine, and on Sundays it stays closed all day.",
+    "Water boils at a lower temperature on a high mountain than at the sea.",
+    "She couldn't find her keys, so she rang the neighbour and waited outside.",
+    "To make bread you need flour, water, salt, yeast and a little patience.",
+    "The meeting was moved to Thursday because two of the speakers were ill.",
+    "A triangle with three equal sides has three equal angles as well.",
+    "He had read the letter so often that the paper was worn along the folds.",
+    "Most of the trains were late, but nobody at the station seemed surprised.",
+)
 
 
 class CorpusUnavailable(OSError):

@@ -41,8 +41,8 @@ changed argument, and 11.1 % heard no more; none was misnamed. The twelfth time,
 x, who wrote for 24 exercises, all 48 right ones were accepted and all 144 wrong ones
 rejected; 74.3 % were named, 14.6 % led by a change, and 11.1 % heard too little: no
 more than that the result is wrong or of which kind, and one of them a sentence that was
-false; none was misnamed. The thirteenth time, on hand y, who wrote for the three
-exercises of chapter 17, all 25 right ones were accepted and 86 of 89 wrong ones
+false; none was misnamed. The thirteenth time, on hand y, who wrote for two exercises of
+chapter 17 and the one on LoRA, all 25 right ones were accepted and 86 of 89 wrong ones
 rejected; 26 were named, 18 led by a change, 25 told by the kind of the result or a
 changed argument, 17 heard no more, and nobody judged the names. The checks have been
 mended by each score, so that all answers are known ones now.

@@ -1,4 +1,4 @@
-"""What chapter 17 says of fine-tuning, asserted on the record of it."""
+"""What "Fine-tuning with LoRA" says of training, asserted on the record of it."""
 
 from experiments import lora
 from helpers.recorded import results

@@ -44,6 +44,7 @@ BESIDE = {
     CHAPTERS / "dividing.ipynb": "Dividing a layer, and a text",
     CHAPTERS / "how_sharp_at_first.ipynb": "How sharp should attention begin?",
     CHAPTERS / "kv_cache.ipynb": "The KV cache",
+    CHAPTERS / "lora.ipynb": "Fine-tuning with LoRA",
     CHAPTERS / "muon.ipynb": "Muon: as far in every direction",
     CHAPTERS / "sampling.ipynb": (
         "Sampling the next character: temperature, top-k, top-p"

@@ -64,6 +64,7 @@ NAMES = (
     "merge_pair",
     "rotary_halves",
     "merge_lora",
+    "unpack_group",
     "duplicate_token_score",
     "best_fixed_rule",
     "head_to_logits",

@@ -1,4 +1,4 @@
-"""Exercise of chapter 17: LoRA's two matrices, merged into the frozen one."""
+"""Exercise of "Fine-tuning with LoRA": its matrices, merged into the frozen one."""
 
 import torch
 
