@@ -51,6 +51,7 @@ BESIDE = {
     ),
     CHAPTERS / "thousand_machines.ipynb": "A thousand machines",
     CHAPTERS / "two_core_minute.ipynb": "The two-core minute",
+    CHAPTERS / "two_meanings.ipynb": "Two meanings of a word",
     CHAPTERS / "what_it_means.ipynb": 'What does "it" mean?',
 }
 WITH_EXERCISES = [*NUMBERED, *BESIDE]

@@ -68,6 +68,7 @@ NAMES = (
     "duplicate_token_score",
     "best_fixed_rule",
     "head_to_logits",
+    "knockout_mask",
     "share_of_the_way",
 )
 EXERCISES: dict[str, Exercise] = {
