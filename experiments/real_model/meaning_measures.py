@@ -1,6 +1,7 @@
 """How far two meanings of a word lie apart among its vectors."""
 
 import random
+from collections.abc import Sequence
 
 import torch
 import torch.nn.functional as F
@@ -8,6 +9,22 @@ from torch import Tensor
 
 Vectors = Tensor  # (2 meanings, frames, clues, num_layers + 1, C)
 SHUFFLES = 20
+
+
+def way(relatives: Sequence[Tensor]) -> Tensor:
+    """The way from the relatives of the second meaning to those of the first.
+
+    Args:
+        relatives: vectors (..., num_layers + 1, C) of as many words of either meaning,
+            those of the first before the others. All stand behind the same nouns, so
+            that what a noun lends to whatever follows it cancels out.
+
+    Returns:
+        way: (num_layers + 1, C)
+    """
+    means = torch.stack([one.flatten(0, -3).mean(dim=0) for one in relatives])
+    first, second = means.unflatten(0, (2, -1)).mean(dim=1)
+    return first - second
 
 
 def apart(fit: Vectors, test: Vectors, axis: Tensor) -> dict[str, Tensor]:

@@ -71,3 +71,20 @@ def streams(
     hook.remove()
     rows = [*(given[part] for part in parts), *last]
     return torch.stack([row[:, place] for row in rows], dim=1)
+
+
+def after(model: TransformerLM, cache: KVCache, ids: Tensor, tokens: Tensor) -> Tensor:
+    """The residual stream at each of some tokens, put behind each text.
+
+    Args:
+        model: the cache's.
+        cache: of the texts; it is left as it is.
+        ids: (B, T), what it has read.
+        tokens: (N, 1) int64, one or another of them behind each text.
+
+    Returns:
+        streams: (B, N, num_layers + 1, C)
+    """
+    more = repeated(cache, ids, len(tokens))
+    rows = streams(model, tokens.repeat(len(ids), 1), 0, cache=more)
+    return rows.unflatten(0, (len(ids), len(tokens)))

@@ -20,8 +20,8 @@ from torch import Tensor
 from experiments import many
 from experiments.real_model import two_meanings_heads
 from experiments.real_model.intervals import interval, rounded
-from experiments.real_model.meaning_measures import Vectors, apart, right, shuffled
-from experiments.real_model.prefixes import read, repeated, streams
+from experiments.real_model.meaning_measures import Vectors, apart, right, shuffled, way
+from experiments.real_model.prefixes import after, read, streams
 from experiments.real_model.pretrained_models import minilm, smollm2
 from experiments.real_model.reading import ids_of
 from helpers.text.ambiguous_words import FRAMES, PLAIN_WORDS, WORDS
@@ -99,8 +99,7 @@ def compare(
 ) -> dict[str, dict[str, Tensor]]:
     """The word beside words of one meaning: by measure, and by kind of word."""
     relatives = [one for sense in WORDS[word] for one in sense.relatives]
-    axis = torch.stack([pairs[one][0].mean(dim=(0, 1, 2)) for one in relatives])
-    axis = axis[:2].mean(dim=0) - axis[2:].mean(dim=0)
+    axis = way([pairs[one][0] for one in relatives])
     kinds = {
         "word": [word],
         "plain": list(PLAIN_WORDS),
@@ -151,10 +150,9 @@ def in_frame(
         return found
     model, tokenizer = smollm2()
     before = prefix_ids(tokenizer, frame, clues, start=settings["start"])
-    cache = repeated(read(model, before), before, len(names))
     lasts = torch.tensor([tokenizer.encode(f" {name}") for name in names])  # (N, 1)
-    rows = streams(model, lasts.repeat(len(clues), 1), 0, cache=cache)
-    return dict(zip(names, rows.unflatten(0, (-1, len(names))).unbind(1), strict=True))
+    rows = after(model, read(model, before), before, lasts)
+    return dict(zip(names, rows.unbind(1), strict=True))
 
 
 def prefix_ids(

@@ -74,20 +74,49 @@ def test_minilm_reads_the_clue_on_either_side():
         assert max(mean for mean, _, _ in toward) < 0.1
 
 
+HALVES = ("choosing", "testing")
+
+
+def found_in(half):
+    return run_of(model="smollm2", what="heads")[half]
+
+
+def test_what_moves_is_what_the_page_draws():
+    drawn = run_of(model="smollm2", start=False)
+    move = layers_of(drawn, "toward", "word")[two_meanings_heads.LAYER]
+    assert found_in("testing")["move"] == pytest.approx(move, abs=1e-3)
+    assert found_in("choosing")["move"][LOW] > 0.1
+
+
 def test_a_few_heads_bring_it_by_looking_at_the_clue():
-    run = run_of(model="smollm2", what="heads")
-    for half in ("choosing", "testing"):
-        found = run[half]
+    for half in HALVES:
+        found = found_in(half)
         assert found["ahead"] == 0
-        assert found["without clue"][HIGH] < 0.3
-        assert found["without another"][LOW] > 0.8
-        assert found["without heads"][HIGH] < 0.6
-        assert found["without random"][LOW] > 0.85
+        assert found["without clue"][HIGH] < 0.1
+        assert found["without another"][LOW] > 0.9
+        assert found["without heads"][HIGH] < 0.2
+        assert found["without random"][LOW] > 0.9
+
+
+def test_the_mlps_write_the_move():
+    for half in HALVES:
+        found = found_in(half)
         heads, mlps = (
             sum(row[MEAN] for row in found[name]) for name in ("heads", "mlps")
         )
         assert heads + mlps == pytest.approx(1, abs=0.01)
-        assert mlps > 0.8
+        assert mlps > 0.9
+        assert found["without mlps"][HIGH] < 0.1
+        assert found["without earlier mlps"][LOW] > 0.9
+
+
+def test_plain_words_do_not_move_along_the_same_axis():
+    for half in HALVES:
+        found = found_in(half)
+        assert abs(found["plain"][MEAN]) < 0.05
+        assert found["plain"][HIGH] < 0.1
+        assert all(abs(mean) < 0.03 for mean, _, _ in found["plain mlps"])
+        assert abs(sum(row[MEAN] for row in found["plain mlps"])) < 0.03
 
 
 def test_a_word_measured_again_is_as_recorded():
@@ -100,8 +129,11 @@ def test_a_word_measured_again_is_as_recorded():
 
 
 @pytest.mark.slow
-def test_heads_measured_again_are_as_recorded():
+def test_what_moves_a_word_measured_again_is_as_recorded():
     need("smollm2-135m")
     found = two_meanings_heads.of_word("bank", "testing")
+    drawn = run_of(model="smollm2", start=False)["words"]["bank"]["toward"]
+    move = drawn[two_meanings_heads.LAYER]
+    assert found["move"] == pytest.approx(move, abs=2e-3)
     assert found["without clue"] < 0.5
     assert found["ahead"] == 0

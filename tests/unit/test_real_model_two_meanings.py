@@ -2,7 +2,6 @@
 
 import itertools
 
-import pytest
 import torch
 
 from experiments.real_model import meaning_measures, two_meanings_heads
@@ -111,10 +110,34 @@ def test_each_word_is_one_token_of_both_models():
             assert len(tokenizer.encode(space + word)) == 1 + around, (name, word)
 
 
-def test_heads_that_do_not_look_at_the_clue_bring_no_meaning():
+def test_what_a_noun_lends_to_any_word_is_not_on_the_way():
+    lent = torch.randn(2, 1, 3, 2, 6, generator=torch.Generator().manual_seed(2))
+    meant = torch.eye(6)[:4]
+    found = meaning_measures.way([lent + 9 * one for one in meant])
+    expected = torch.tensor([4.5, 4.5, -4.5, -4.5, 0.0, 0.0]).expand(2, 6)
+    torch.testing.assert_close(found, expected)
+
+
+def test_what_moves_a_word_is_measured_along_the_axis():
     need("smollm2-135m")
     nouns = [clue for sense in WORDS["bank"] for clue in sense.clues[:2]]
-    found = two_meanings_heads.in_frame("bank", FRAMES[0], nouns)
-    assert found["without clue"] < 0.3 < 0.8 < found["without another"]
-    assert sum(found["heads"]) + sum(found["mlps"]) == pytest.approx(1, abs=1e-3)
-    assert found["ahead"] == 0
+    axis = two_meanings_heads.axis_of("bank", FRAMES[:1], nouns)
+    found = two_meanings_heads.in_frame("bank", FRAMES[0], nouns, axis)
+    move = found["move"]
+    assert move > 0.1
+    assert abs(found["plain"]) < 0.2 * move
+    assert abs(found["plain mlps"].sum()) < 0.3 * move
+    assert found["without clue"] < 0.3 * move < 0.8 * move < found["without another"]
+    assert found["without heads"] < 0.3 * move < 0.8 * move < found["without random"]
+    assert found["without mlps"] < 0.3 * move
+    assert found["without earlier mlps"] > 0.7 * move
+    written = found["heads"].sum() + found["mlps"].sum()
+    torch.testing.assert_close(written, move, atol=1e-3, rtol=0)
+    turned = two_meanings_heads.in_frame("bank", FRAMES[0], nouns, -2 * axis)
+    torch.testing.assert_close(turned["move"], -move / 2)
+
+
+def test_a_word_does_not_see_the_noun_behind_it():
+    need("smollm2-135m")
+    nouns = [clue for sense in WORDS["bank"] for clue in sense.clues[:2]]
+    assert two_meanings_heads.ahead("bank", FRAMES[0], nouns) == 0
