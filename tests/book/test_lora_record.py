@@ -1,4 +1,4 @@
-"""What "Fine-tuning with LoRA" says of training, asserted on the record of it."""
+"""What the page "Fine-tuning with LoRA" says of training, asserted on the record."""
 
 from experiments import lora
 from helpers.recorded import results

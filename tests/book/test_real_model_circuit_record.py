@@ -1,4 +1,4 @@
-"""What chapter 18 says of the circuit for the indirect object, on the record."""
+"""What the page "From the prompt to the answer" says of a circuit, on the record."""
 
 import statistics
 

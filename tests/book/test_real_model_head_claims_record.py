@@ -1,4 +1,4 @@
-"""What chapter 18 says of heads' specialities, asserted on the record."""
+"""What the page What does "it" mean? says of heads with one job, on the record."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What chapter 18 says of "it" in SmolLM2, asserted on the record."""
+"""What the page What does "it" mean? says of pronouns in SmolLM2, on the record."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What chapter 18 says of a word's two meanings, asserted on the record."""
+"""What the page "Two meanings of a word" says, asserted on the record."""
 
 import pytest
 

@@ -34,5 +34,5 @@ def test_what_cannot_be_drawn_is_named():
         circuit_graph(TOKENS, {}, title="none")
     with pytest.raises(ValueError, match=r"from 0 to 3, got \(1, 4\) of 2.0"):
         circuit_graph(TOKENS, {"2.0": (1, 4)}, title="outside")
-    with pytest.raises(ValueError, match="notes must be of heads .* got '3.1'"):
+    with pytest.raises(ValueError, match=r"notes must be of heads .* got '3\.1'"):
         circuit_graph(TOKENS, HEADS, title="unknown", notes={"3.1": "?"})

@@ -124,7 +124,7 @@ def test_runs_are_found_by_their_settings():
 
 
 def test_settings_that_no_run_has_are_named():
-    with pytest.raises(ValueError, match="a run's of 'lora', got {'rank': 'none'}"):
+    with pytest.raises(ValueError, match=r"a run's of 'lora', got \{'rank': 'none'\}"):
         results.runs("lora", rank="none")
 
 

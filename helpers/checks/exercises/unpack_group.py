@@ -42,7 +42,8 @@ def _valued(
     """With another formula for the step, the smallest weight, and the counts."""
 
     def unpack(group: Tensor) -> Tensor:
-        return value(*_two_numbers(group), torch.cat(_nibbles(group)))
+        step, smallest = _two_numbers(group)
+        return value(step, smallest, torch.cat(_nibbles(group)))
 
     return unpack
 
