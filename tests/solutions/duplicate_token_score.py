@@ -25,6 +25,16 @@ def by_einsum(weights, ids):
     return total / copies.amax(dim=1).sum()
 
 
+def by_rows(weights, ids):
+    T = len(ids)
+    copies = torch.zeros(T, T)
+    for t in range(T):
+        for s in range(t):
+            copies[t, s] = float(ids[t] == ids[s])
+    asked = copies.sum(dim=1) > 0
+    return (weights[:, asked] * copies[asked]).sum(dim=(1, 2)) / asked.sum()
+
+
 def with_itself(weights, ids):
     copies = (ids[:, None] == ids).tril()
     return (weights * copies).sum(-1).mean(-1)
@@ -50,7 +60,7 @@ def of_pairs(weights, ids):
     return weights[:, copies].mean(-1)
 
 
-RIGHT = [by_marks, by_loops, by_einsum]
+RIGHT = [by_marks, by_loops, by_einsum, by_rows]
 WRONG = [
     (with_itself, "the token itself counted as a copy"),
     (over_everything, "the mean over all positions"),

@@ -21,6 +21,11 @@ def by_view(context, out_proj, head, unembedding):
     return torch.einsum("vc,cd,d->v", unembedding, of_heads[:, head], context)
 
 
+def by_every_head(context, out_proj, head, unembedding):
+    parts = out_proj.split(len(context), dim=1)
+    return (unembedding @ parts[head]) @ context
+
+
 def first_head(context, out_proj, head, unembedding):
     return unembedding @ out_proj[:, : len(context)] @ context
 
@@ -30,7 +35,7 @@ def to_stream(context, out_proj, head, unembedding):
     return out_proj[:, head * D : (head + 1) * D] @ context
 
 
-RIGHT = [by_slice, by_zeros, by_view]
+RIGHT = [by_slice, by_zeros, by_view, by_every_head]
 WRONG = [
     (first_head, "another head's columns"),
     (to_stream, "what the head adds to the stream"),

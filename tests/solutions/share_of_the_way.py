@@ -20,6 +20,13 @@ def by_sums(river, money, shore, treasury):
     return float(((of[1] - of[0]) * axis).sum() / (axis * axis).sum())
 
 
+def by_numbers(river, money, shore, treasury):
+    axis = (treasury.mean(0) - shore.mean(0)).tolist()
+    moved = (money.mean(0) - river.mean(0)).tolist()
+    along = sum(a * b for a, b in zip(axis, moved, strict=True))
+    return along / sum(a * a for a in axis)
+
+
 def cosine(river, money, shore, treasury):
     moved = money.mean(0) - river.mean(0)
     axis = treasury.mean(0) - shore.mean(0)
@@ -36,7 +43,7 @@ def once(river, money, shore, treasury):
     return (money.mean(0) - river.mean(0)) @ axis / axis.norm()
 
 
-RIGHT = [by_projection, by_unit_vector, by_sums]
+RIGHT = [by_projection, by_unit_vector, by_sums, by_numbers]
 WRONG = [
     (cosine, "the cosine of the move and the axis"),
     (undivided, "the dot product, not divided"),

@@ -111,6 +111,7 @@ def _sentences():
             [1, 2, 3, 5, 5, 5, 5],
             [3, 6, 8, 9, 8, 11, 7],
         ),
+        case("always the same place asks", [1, 2, 3, 5], [6, 6, 6, 6]),
         case("one sentence", [2], [5]),
     ]
 

@@ -159,10 +159,12 @@ MISTAKES = (
 def _texts():
     generator = torch.Generator().manual_seed(18)
 
-    def draw(H, T):
+    def draw(H, T, *, masked=True):
         scores = torch.randn(H, T, T, generator=generator)
-        future = torch.ones_like(scores).triu(1).bool()
-        return scores.masked_fill(future, -torch.inf).softmax(-1)
+        if masked:
+            future = torch.ones_like(scores).triu(1).bool()
+            scores = scores.masked_fill(future, -torch.inf)
+        return scores.softmax(-1)
 
     small = torch.tensor(
         [[[1.0, 0.0, 0.0], [0.4, 0.6, 0.0], [0.7, 0.2, 0.1]]]  # (1, 3, 3)
@@ -174,6 +176,7 @@ def _texts():
         "one pair, far apart": ([3, 1, 4, 0, 5, 9, 2, 6, 3], draw(2, 9)),
         "copies at the end": ([8, 6, 7, 7, 7, 6], draw(4, 6)),
         "all of them equal": ([1, 1, 1, 1], draw(2, 4)),
+        "without a mask": ([7, 2, 7, 2, 4, 7], draw(2, 6, masked=False)),
     }
     return [
         Case(name, {"weights": weights, "ids": torch.tensor(ids)})

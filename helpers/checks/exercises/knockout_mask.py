@@ -26,12 +26,6 @@ def _later_ones(T, asks, hidden):
     return allowed
 
 
-def _swapped(T, asks, hidden):
-    allowed = torch.ones(T, T, dtype=torch.bool).tril()
-    allowed[hidden, asks] = False
-    return allowed
-
-
 def _whole_row(T, asks, hidden):
     allowed = torch.ones(T, T, dtype=torch.bool).tril()
     allowed[asks] = False
@@ -62,12 +56,6 @@ MISTAKES = (
         "Only the position asks is forbidden to look there: one row changes.",
     ),
     Mistake(
-        "rows and columns swapped",
-        _swapped,
-        "Row t is what position t may look at. So asks is the row, and hidden are "
-        "columns.",
-    ),
-    Mistake(
         "nothing left to look at",
         _whole_row,
         "The position asks still sees all that stands before it, but for hidden.",
@@ -90,7 +78,8 @@ MISTAKES = (
     Mistake(
         "no knockout",
         lambda T, asks, hidden: mask(T, asks, []),
-        "This is the causal mask alone: row asks must lose the columns in hidden.",
+        "This is the causal mask alone. Row t is what position t may look at, so row "
+        "asks must lose the columns in hidden.",
     ),
     Mistake(
         "only the first of the hidden ones",
