@@ -216,7 +216,7 @@ RELATIONS = {
         ),
     ),
 }
-# The same with the clue behind, as in "I go to the bank to deposit money".
+#: The same with the clue behind, as in "I go to the bank to deposit money".
 BEHIND = Relation(
     "ambiguous",
     "clue",

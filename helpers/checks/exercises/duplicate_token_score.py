@@ -135,16 +135,9 @@ MISTAKES = (
         "A token may have come several times before; the weights on all of these "
         "places count.",
     ),
-    *several(
+    Mistake(
         "rows and columns swapped",
-        [
-            lambda weights, ids: score(weights.mT, ids),
-            lambda weights, ids: (
-                (weights * _copies(ids).T)
-                .sum(dim=-1)[:, _copies(ids).T.any(dim=-1)]
-                .mean(dim=-1)
-            ),
-        ],
+        lambda weights, ids: score(weights.mT, ids),
         "weights[h, t, s] is what the query at t gives to the key at s, so the copy is "
         "the column.",
     ),

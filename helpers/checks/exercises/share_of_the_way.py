@@ -21,7 +21,7 @@ def _with(rule):
     return found
 
 
-share = _with(lambda moved, axis: moved @ axis / (axis @ axis))
+share = _with(lambda moved, axis: (moved @ axis / (axis @ axis)).item())
 
 
 def _cosine(moved, axis):
