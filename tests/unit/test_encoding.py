@@ -164,7 +164,6 @@ def test_no_text_reaches_a_trained_model_by_hand():
         path: path.read_text(encoding="utf-8")
         for folder in ("helpers", "experiments")
         for path in sorted((ROOT / folder).rglob("*.py"))
-        if path.parent.name != "real_model"  # there, a start token is a setting
     }
     for path in sorted((ROOT / "chapters").glob("*.ipynb")):
         cells = [c.source for c in notebooks.read(path).cells if c.cell_type == "code"]
