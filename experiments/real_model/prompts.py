@@ -8,7 +8,7 @@ from torch import Tensor
 
 from experiments.real_model.heads import Head, features, output_of
 from experiments.real_model.pretrained_models import smollm2
-from experiments.real_model.reading import ids_of
+from experiments.real_model.reading import ids_of, single_tokens
 from helpers.models.language_model import TransformerLM
 from helpers.text.indirect_objects import FRAMES, NAMES, prompt
 from helpers.text.subwords import SubwordTokenizer
@@ -90,10 +90,10 @@ def prompts(half: str, frame: str, count: int, *, start: bool = False) -> Prompt
     ids = {name: as_ids(tokenizer, one, start=start) for name, one in texts.items()}
     return Prompts(
         **ids,
-        answer=as_tokens(tokenizer, [one.answer for one in of]),
-        subject=as_tokens(tokenizer, [one.subject for one in of]),
-        stranger=as_tokens(tokenizer, [stranger for _, _, stranger, _ in rows]),
-        others=as_tokens(tokenizer, list(names)),
+        answer=single_tokens([one.answer for one in of], tokenizer),
+        subject=single_tokens([one.subject for one in of], tokenizer),
+        stranger=single_tokens([stranger for _, _, stranger, _ in rows], tokenizer),
+        others=single_tokens(names, tokenizer),
         again=int((ids["clean"] != ids["swapped"]).nonzero()[0, 1]),
     )
 
@@ -101,11 +101,6 @@ def prompts(half: str, frame: str, count: int, *, start: bool = False) -> Prompt
 def as_ids(tokenizer: SubwordTokenizer, texts: list[str], *, start: bool) -> Tensor:
     """Texts of as many tokens each, (B, T)."""
     return torch.tensor([ids_of(text, tokenizer, start=start) for text in texts])
-
-
-def as_tokens(tokenizer: SubwordTokenizer, names: list[str]) -> Tensor:
-    """The single token of each name behind a space."""
-    return torch.tensor([tokenizer.encode(f" {name}")[0] for name in names])
 
 
 def direct_effect(

@@ -25,6 +25,19 @@ def ids_of(text: str, tokenizer: SubwordTokenizer, *, start: bool) -> list[int]:
     return first + tokenizer.encode(text)
 
 
+def single_tokens(words: Sequence[str], tokenizer: SubwordTokenizer) -> Tensor:
+    """The token (N,) of each word behind a space.
+
+    Raises:
+        ValueError: a word of several tokens.
+    """
+    tokens = [tokenizer.encode(f" {word}") for word in words]
+    for word, one in zip(words, tokens, strict=True):
+        if len(one) != 1:
+            raise ValueError(f"words must be of one token each, got {word!r}")
+    return torch.tensor([token for (token,) in tokens])
+
+
 def batches(
     texts: Sequence[str], tokenizer: SubwordTokenizer, *, start: bool
 ) -> Iterator[tuple[list[int], Tensor]]:

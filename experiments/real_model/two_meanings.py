@@ -23,7 +23,7 @@ from experiments.real_model.intervals import interval, rounded
 from experiments.real_model.meaning_measures import Vectors, apart, right, shuffled, way
 from experiments.real_model.prefixes import after, read, streams
 from experiments.real_model.pretrained_models import minilm, smollm2
-from experiments.real_model.reading import ids_of
+from experiments.real_model.reading import ids_of, single_tokens
 from helpers.text.ambiguous_words import FRAMES, PLAIN_WORDS, WORDS
 from helpers.text.subwords import SubwordTokenizer
 
@@ -150,7 +150,7 @@ def in_frame(
         return found
     model, tokenizer = smollm2()
     before = prefix_ids(tokenizer, frame, clues, start=settings["start"])
-    lasts = torch.tensor([tokenizer.encode(f" {name}") for name in names])  # (N, 1)
+    lasts = single_tokens(names, tokenizer)[:, None]
     rows = after(model, read(model, before), before, lasts)
     return dict(zip(names, rows.unbind(1), strict=True))
 
@@ -167,7 +167,8 @@ def minilm_ids(clue: str, frame: str, clues: Sequence[str], name: str) -> Tensor
     """MiniLM's ids of whole sentences, with the noun before or behind the word."""
     _, tokenizer = minilm()
     pairs = [(one, name) if clue == "before" else (name, one) for one in clues]
-    return torch.tensor([tokenizer.encode(frame.format(*both) + ".") for both in pairs])
+    texts = [frame.format(*both) + "." for both in pairs]
+    return torch.tensor([ids_of(one, tokenizer, start=False) for one in texts])
 
 
 def place_of(ids: Tensor, own: int) -> int:
@@ -204,7 +205,7 @@ def in_natural(settings: many.Settings, word: str, said: str, fit: Vectors) -> T
             text = sentence.removesuffix(word) + said
             if settings["model"] == "minilm":
                 encoder, tokenizer = minilm()
-                ids = torch.tensor([tokenizer.encode(text + ".")])
+                ids = torch.tensor([ids_of(text + ".", tokenizer, start=False)])
                 rows.append(streams(encoder, ids, -3))
             else:
                 model, tokenizer = smollm2()

@@ -22,6 +22,7 @@ from experiments.real_model.intervals import interval
 from experiments.real_model.meaning_measures import way
 from experiments.real_model.prefixes import after, read, streams
 from experiments.real_model.pretrained_models import smollm2
+from experiments.real_model.reading import ids_of, single_tokens
 from helpers.models.patching import Part, replaced, watched
 from helpers.models.switches import attending_with
 from helpers.text.ambiguous_words import FRAMES, PLAIN_WORDS, WORDS
@@ -116,14 +117,17 @@ def prefixes(frame: str, nouns: list[str]) -> Tensor:
     """The ids (nouns, T) of a frame up to the word."""
     _, tokenizer = smollm2()
     return torch.tensor(
-        [tokenizer.encode(frame.format(noun, "").rstrip()) for noun in nouns]
+        [
+            ids_of(frame.format(noun, "").rstrip(), tokenizer, start=False)
+            for noun in nouns
+        ]
     )
 
 
 def tokens(*words: str) -> Tensor:
     """The ids (words, 1) of words behind a space."""
     _, tokenizer = smollm2()
-    return torch.tensor([tokenizer.encode(f" {word}") for word in words])
+    return single_tokens(words, tokenizer)[:, None]
 
 
 @torch.no_grad()
@@ -252,7 +256,8 @@ def looking(word: str, frame: str, nouns: list[str]) -> dict[str, Tensor]:
 def ahead(word: str, frame: str, nouns: list[str]) -> float:
     """How much a word's vectors change with the noun behind it."""
     model, tokenizer = smollm2()
-    ids = torch.tensor([tokenizer.encode(frame.format(word, one)) for one in nouns])
+    texts = [frame.format(word, one) for one in nouns]
+    ids = torch.tensor([ids_of(one, tokenizer, start=False) for one in texts])
     own = tokenizer.encode(f" {word}")[0]
     place = int((ids == own).all(dim=0).nonzero()[-1])
     rows = streams(model, ids, place)

@@ -5,7 +5,7 @@ import random
 import pytest
 import torch
 
-from experiments.real_model import copying_losses, heads
+from experiments.real_model import copying_losses, heads, reading
 from helpers.models.language_model import TransformerLM
 from helpers.models.patching import Part, watched
 from helpers.models.transformer_block import TransformerConfig
@@ -79,3 +79,19 @@ def test_without_heads_their_layer_adds_what_the_others_do(model, ids):
 
 def test_names():
     assert heads.head_name((13, 8)) == "13.8"
+
+
+class Letters:
+    """A token for each letter, and for a space."""
+
+    def encode(self, text):
+        return [ord(one) for one in text.removeprefix(" ")]
+
+
+def test_a_word_of_one_token_is_that_token():
+    assert reading.single_tokens(["a", "c"], Letters()).tolist() == [97, 99]
+
+
+def test_a_word_of_several_tokens_is_named():
+    with pytest.raises(ValueError, match="of one token each, got 'ab'"):
+        reading.single_tokens(["a", "ab"], Letters())
