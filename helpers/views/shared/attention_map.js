@@ -1,5 +1,6 @@
 // Attention weights as lines between two columns of tokens, with a map beside them.
 
+import { walked } from "./arrow_keys.js";
 import { button, menu } from "./controls.js";
 import { heatMap } from "./heat_map.js";
 import { sum } from "./mathematics.js";
@@ -213,20 +214,9 @@ function tokenColumn(side, { point, keep }) {
       if (!held && chosen === null) keep(0);
     },
     onkeydown: (event) => {
-      const now = chosen ?? -1;
-      const last = options.length - 1;
-      const to = {
-        ArrowDown: now + 1,
-        ArrowRight: now + 1,
-        ArrowUp: now - 1,
-        ArrowLeft: now - 1,
-        Home: 0,
-        End: last,
-      }[event.key];
-      if (event.key === "Escape") keep(null);
-      if (to === undefined) return;
-      event.preventDefault();
-      go(Math.max(0, Math.min(last, to)));
+      const to = walked(event, chosen, options.length - 1);
+      if (to === null) keep(null);
+      else if (to !== undefined) go(to);
     },
   });
   const option = (name, index) =>

@@ -1,5 +1,6 @@
 // A list of which one thing is chosen: a row of tokens, or a ranking.
 
+import { walked } from "./arrow_keys.js";
 import { freshId, h } from "./page.js";
 
 /** @import { Children } from "./page.js" */
@@ -29,20 +30,8 @@ export function listBox({ name, label, class: kind, across = false, keep, point 
       if (event.pointerType === "mouse") point(null);
     },
     onkeydown: (event) => {
-      const now = chosen ?? -1;
-      const last = options.length - 1;
-      const to = {
-        ArrowDown: now + 1,
-        ArrowRight: now + 1,
-        ArrowUp: now - 1,
-        ArrowLeft: now - 1,
-        Home: 0,
-        End: last,
-      }[event.key];
-      if (event.key === "Escape") keep(null);
-      if (to === undefined || last < 0) return;
-      event.preventDefault();
-      keep(Math.max(0, Math.min(last, to)));
+      const to = walked(event, chosen, options.length - 1);
+      if (to !== undefined) keep(to);
     },
   });
   const option = (content, index) =>
