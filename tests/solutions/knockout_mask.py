@@ -49,6 +49,6 @@ def inverted(T, asks, hidden):
 RIGHT = [by_index, by_comparison, by_rows, by_product]
 WRONG = [
     (for_all, "hidden from other positions, too"),
-    (turned, "no knockout"),
+    (turned, "rows and columns swapped"),
     (inverted, "True and False exchanged"),
 ]

@@ -18,6 +18,14 @@ def best(targets, asks):
     return max(_most(targets), _most(asks - targets)) / len(targets)
 
 
+def _either(targets, asks):
+    """The share in which one of the best two is right."""
+    hits = torch.zeros(len(targets), dtype=torch.bool)
+    for numbers in (targets, asks - targets):
+        hits |= numbers == Counter(numbers.tolist()).most_common(1)[0][0]
+    return hits.double().mean().item()
+
+
 def _chosen_on_the_first_half(targets, asks):
     half = max(len(targets) // 2, 1)
     rules = []
@@ -54,6 +62,12 @@ MISTAKES = (
             ),
         ],
         "A head follows one rule: take the better of the two.",
+    ),
+    Mistake(
+        "right if either rule is",
+        _either,
+        "A head follows one rule, a position or a distance, in all sentences: take the "
+        "share of each by itself, and the larger one.",
     ),
     Mistake(
         "the worse of the two",
@@ -112,6 +126,9 @@ def _sentences():
             [3, 6, 8, 9, 8, 11, 7],
         ),
         case("always the same place asks", [1, 2, 3, 5], [6, 6, 6, 6]),
+        case("the largest position wins", [3, 14, 14, 14], [5, 20, 17, 22]),
+        case("the largest distance wins", [2, 1, 0, 4], [22, 21, 20, 6]),
+        case("a position and a distance", [1, 1, 1, 5, 6, 8], [3, 6, 9, 7, 8, 12]),
         case("one sentence", [2], [5]),
     ]
 

@@ -67,6 +67,11 @@ def _with_a_copy_anywhere(ids):
     return _same(ids).sum(dim=-1) > 1
 
 
+def _where_it_looks(weights, ids):
+    on_copies = (weights * _copies(ids)).sum(dim=-1)
+    return on_copies.sum(dim=-1) / (on_copies > 0).sum(dim=-1).clamp(min=1)
+
+
 def _mean_of_pairs(weights, ids):
     return weights[:, _copies(ids)].mean(dim=-1)
 
@@ -103,6 +108,12 @@ MISTAKES = (
         _over(_copies, _with_a_copy_anywhere),
         "The first of two equal tokens has no earlier copy, so it isn't asked. A "
         "position counts if its row of earlier copies has a mark.",
+    ),
+    Mistake(
+        "the mean over positions that look at a copy",
+        _where_it_looks,
+        "A position whose token has come before counts, even if it gives its copies "
+        "nothing.",
     ),
     Mistake(
         "the mean over pairs",
@@ -162,6 +173,8 @@ def _texts():
     small = torch.tensor(
         [[[1.0, 0.0, 0.0], [0.4, 0.6, 0.0], [0.7, 0.2, 0.1]]]  # (1, 3, 3)
     )
+    nothing = torch.eye(5)[None].clone()  # rows 2 and 3 give their copies nothing
+    nothing[0, 4] = torch.tensor([0.5, 0.0, 0.25, 0.0, 0.25])
     texts = {
         "two of three equal": ([5, 3, 5], small),
         "three of five equal": ([2, 2, 7, 1, 2], draw(2, 5)),
@@ -169,6 +182,7 @@ def _texts():
         "one pair, far apart": ([3, 1, 4, 0, 5, 9, 2, 6, 3], draw(2, 9)),
         "copies at the end": ([8, 6, 7, 7, 7, 6], draw(4, 6)),
         "all of them equal": ([1, 1, 1, 1], draw(2, 4)),
+        "nothing for some copies": ([0, 3, 0, 3, 0], nothing),
         "without a mask": ([7, 2, 7, 2, 4, 7], draw(2, 6, masked=False)),
     }
     return [

@@ -26,6 +26,16 @@ def _later_ones(T, asks, hidden):
     return allowed
 
 
+def _swapped(T, asks, hidden):
+    allowed = torch.ones(T, T, dtype=torch.bool).tril()
+    allowed[hidden, asks] = False
+    return allowed
+
+
+def _last_row(T, asks, hidden):
+    return mask(T, T - 1, hidden)
+
+
 def _whole_row(T, asks, hidden):
     allowed = torch.ones(T, T, dtype=torch.bool).tril()
     allowed[asks] = False
@@ -54,6 +64,17 @@ MISTAKES = (
         "hidden from other positions, too",
         [_columns, _later_ones],
         "Only the position asks is forbidden to look there: one row changes.",
+    ),
+    Mistake(
+        "rows and columns swapped",
+        _swapped,
+        "Row t is what position t may look at. So asks is the row, and hidden are "
+        "columns.",
+    ),
+    Mistake(
+        "the last row in place of asks",
+        _last_row,
+        "The position that asks may stand anywhere: its row is asks.",
     ),
     Mistake(
         "nothing left to look at",
@@ -96,6 +117,7 @@ def _texts():
         "a position in the middle": (7, 3, [0, 2]),
         "all but itself": (5, 4, [0, 1, 2, 3]),
         "nothing hidden": (4, 2, []),
+        "in any order, itself and a later one": (7, 3, [5, 1, 3]),
     }
     return [
         Case(name, {"T": T, "asks": asks, "hidden": hidden})

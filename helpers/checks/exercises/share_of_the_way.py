@@ -34,6 +34,17 @@ def _of_the_money_alone(river, money, shore, treasury):
     return (money - shore) @ axis / (axis @ axis)
 
 
+def _along_the_treasury(river, money, shore, treasury):
+    river, money, treasury = _means(river, money, treasury)
+    return (money - river) @ treasury / (treasury @ treasury)
+
+
+def _where_money_lies(river, money, shore, treasury):
+    money, shore, treasury = _means(money, shore, treasury)
+    axis = treasury - shore
+    return money @ axis / (axis @ axis)
+
+
 def _of_first_rows(river, money, shore, treasury):
     return share(river[:1], money[:1], shore[:1], treasury[:1])
 
@@ -83,6 +94,16 @@ MISTAKES = (
         _of_the_money_alone,
         "Where the river was told, bank doesn't lie at the shore. Measure from the "
         "mean of river.",
+    ),
+    Mistake(
+        "the mean of treasury as the axis",
+        _along_the_treasury,
+        "The axis leads from shore to treasury: it is the difference of their means.",
+    ),
+    Mistake(
+        "where money lies, not how far it moved",
+        _where_money_lies,
+        "Measure from the mean of river: how far it moved is their difference.",
     ),
     *several(
         "one row in place of the mean",

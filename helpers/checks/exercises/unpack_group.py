@@ -69,6 +69,12 @@ def _in_16_bits(group: Tensor) -> Tensor:
     return smallest + step * torch.cat(_nibbles(group)).half()
 
 
+def _bytes_as_numbers(group: Tensor) -> Tensor:
+    """Each of the two numbers taken for the value of its first byte."""
+    step, smallest = group[0].float(), group[2].float()
+    return smallest + step * torch.cat(_nibbles(group))
+
+
 def _not_shifted(group: Tensor) -> Tensor:
     step, smallest = _two_numbers(group)
     return smallest + step * torch.cat([group[4:] & 15, group[4:] & 240]).float()
@@ -125,6 +131,12 @@ MISTAKES = (
         _valued(lambda step, smallest, count: smallest + step * (count - 8)),
         "That is Q4_0, which stores no smallest weight. Here the counts go from 0 to "
         "15, up from the smallest.",
+    ),
+    Mistake(
+        "a byte in place of a number of two bytes",
+        _bytes_as_numbers,
+        "Step and smallest weight are numbers of 16 bits: each takes two bytes, which "
+        "are viewed as one number, and not turned into one.",
     ),
     *several(
         "16 bits read as another type",
