@@ -42,6 +42,7 @@ BESIDE = {
     CHAPTERS / "cross_attention.ipynb": "Cross-attention: reading dates",
     CHAPTERS / "paged_kv_cache.ipynb": "A cache in pages",
     CHAPTERS / "dividing.ipynb": "Dividing a layer, and a text",
+    CHAPTERS / "four_bits.ipynb": "A weight in four bits",
     CHAPTERS / "how_sharp_at_first.ipynb": "How sharp should attention begin?",
     CHAPTERS / "kv_cache.ipynb": "The KV cache",
     CHAPTERS / "lora.ipynb": "Fine-tuning with LoRA",
