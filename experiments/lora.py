@@ -2,8 +2,8 @@
 
 SmolLM2-135M reads a few hundred stories of little-world once, with two thin matrices
 beside each W_query and W_value. What is its loss on other stories, and on plain English
-of which the stories hold nothing? Two controls: the model as it came, and one that
-reads the same words in a shuffled order.
+of which the stories hold nothing? Beside it, all its parameters are trained. Two
+controls: the model as it came, and one that reads the same words in a shuffled order.
 """
 
 import functools
@@ -26,9 +26,13 @@ from helpers.text import corpus
 from helpers.text.subwords import SubwordTokenizer
 
 LAYERS = ("W_query", "W_value")
-RANKS = (1, 4)
-RATES = (0.001, 0.003, 0.009, 0.027, 0.081)
-BEGIN = RATES[1:4]
+ALL = 0  # in place of a rank: every parameter is trained, without LoRA
+RANKS = (ALL, 1, 4)
+RATES = {
+    ALL: (0.00001, 0.00003, 0.0001, 0.0003, 0.001, 0.003),
+    1: (0.001, 0.003, 0.009, 0.027, 0.081),
+    4: (0.001, 0.003, 0.009, 0.027, 0.081),
+}
 SEEDS = range(3)
 STEPS = 24
 BATCH = 8  # stories
@@ -92,8 +96,8 @@ def train_one(settings: many.Settings, **stories: int) -> many.Run:
     """Fine-tune, and measure on text that wasn't seen.
 
     Args:
-        settings: a dict of the "text" ("stories", "shuffled"), "rank", "rate", "seed"
-            and "steps"; with 0 steps, the model as it came.
+        settings: a dict of the "text" ("stories", "shuffled"), "rank" (``ALL``: no
+            LoRA), "rate", "seed" and "steps"; with 0 steps, the model as it came.
         stories: how many of the "validation" and of the "test" to measure on.
 
     Returns:
@@ -134,7 +138,7 @@ def _fine_tune(
     stories: Sequence[str],
     settings: many.Settings,
 ) -> list[torch.nn.Parameter]:
-    """Train LoRA's matrices in place; the rate falls to 0."""
+    """Train LoRA's matrices, or all parameters, in place; the rate falls to 0."""
     if not settings["steps"]:
         return []
     torch.manual_seed(settings["seed"])
@@ -142,7 +146,10 @@ def _fine_tune(
     texts = draw.sample(stories, BATCH * settings["steps"])
     if settings["text"] == "shuffled":
         texts = [shuffled(text, draw) for text in texts]
-    parameters = lora.add_lora(model, LAYERS, settings["rank"])
+    if settings["rank"] == ALL:
+        parameters = list(model.parameters())
+    else:
+        parameters = lora.add_lora(model, LAYERS, settings["rank"])
     optimizer = torch.optim.AdamW(parameters, lr=settings["rate"], weight_decay=0.0)
     for step in range(settings["steps"]):
         optimizer.param_groups[0]["lr"] = settings["rate"] * (
@@ -169,14 +176,14 @@ def wanted(record: dict[str, Any]) -> list[many.Settings]:
     rate of the larger rank.
     """
     missing = _lacking(
-        record, [{"text": "none", "rank": 0, "rate": 0.0, "seed": 0, "steps": 0}]
+        record, [{"text": "none", "rank": ALL, "rate": 0.0, "seed": 0, "steps": 0}]
     )
     for rank in RANKS:
         missing += _sweep(record, {"text": "stories", "rank": rank, "steps": STEPS})
     if missing:
         return missing
-    side = {"text": "stories", "rank": RANKS[1], "steps": STEPS}
-    shuffled = side | {"text": "shuffled", "rate": best(record, RANKS[1])}
+    side = {"text": "stories", "rank": RANKS[-1], "steps": STEPS}
+    shuffled = side | {"text": "shuffled", "rate": best(record, RANKS[-1])}
     return _lacking(record, [shuffled | {"seed": seed} for seed in SEEDS])
 
 
@@ -193,11 +200,12 @@ def _sweep(record: dict[str, Any], side: many.Settings) -> list[many.Settings]:
             record, [side | {"rate": rate, "seed": seed} for rate, seed in plan]
         )
 
-    missing = lacking(BEGIN)
+    rates = RATES[side["rank"]]
+    missing = lacking(rates[1:4])
     if missing:
         return missing
-    place = RATES.index(best(record, side["rank"]))
-    return lacking(RATES[max(place - 1, 0) : place + 2])
+    place = rates.index(best(record, side["rank"]))
+    return lacking(rates[max(place - 1, 0) : place + 2])
 
 
 def _lacking(record: dict[str, Any], plan: list[many.Settings]) -> list[many.Settings]:

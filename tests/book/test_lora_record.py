@@ -4,6 +4,7 @@ from experiments import lora
 from helpers.recorded import results
 
 RUNS = results.record("lora")["runs"]
+MEASURED = ("test", "elsewhere")
 
 
 def losses(measured, **settings):
@@ -43,10 +44,25 @@ def test_everyday_english_pays_at_the_rates_that_learn_most():
     assert 0.6 * BEFORE < min(found) <= max(found) < 0.7 * BEFORE
 
 
+def test_all_weights_learn_more_and_forget_less():
+    low, middle = (
+        [losses(of, text="stories", rank=lora.ALL, rate=rate) for of in MEASURED]
+        for rate in (0.00003, 0.0001)
+    )
+    pairs = [losses(of, text="stories", rank=4, rate=0.009) for of in MEASURED]
+    for all_weights, thin in zip(middle, pairs, strict=True):
+        assert max(all_weights) < min(thin)
+    assert max(low[0]) < BEFORE / 1.8
+    assert max(low[1]) < ELSEWHERE
+    assert max(middle[1]) < 0.9
+
+
 def test_a_higher_rate_was_tried_and_is_worse():
-    for rank in lora.RANKS:
-        assert lora.best({"runs": RUNS}, rank) == 0.027
-        higher = losses("validation", text="stories", rank=rank, rate=0.081)
-        assert sum(higher) > sum(
-            losses("validation", text="stories", rank=rank, rate=0.027)
+    for rank, best in ((lora.ALL, 0.0003), (1, 0.027), (4, 0.027)):
+        assert lora.best({"runs": RUNS}, rank) == best
+        rates = lora.RATES[rank]
+        here, higher = (
+            losses("validation", text="stories", rank=rank, rate=rate)
+            for rate in (best, rates[rates.index(best) + 1])
         )
+        assert sum(higher) > sum(here)

@@ -135,6 +135,35 @@ def test_fourteen_heads_are_needed_and_do_not_do_it_alone(half):
     assert found["range of random at the end"][1] < 0.3
 
 
+@pytest.mark.parametrize("half", BOTH)
+def test_what_is_missed_without_some_heads_and_what_the_others_do(half):
+    found = run_of(what="switches")[half]
+    for name in ("23.3", "19.2 and 20.0"):
+        assert found[f"without {name}"][MEAN] < found["all heads"][MEAN] / 1.8
+    for name in ("23.3", "19.2 and 20.0", "name movers"):
+        others = found[f"without others than {name}"][MEAN]
+        assert abs(others - found["all heads"][MEAN]) < 0.2
+    missed = found["all heads"][MEAN] - found["without name movers"][MEAN]
+    assert missed < 0.2 < 1.4 < found["movers, all on"][MEAN]
+    assert found["24.4, all on"][MEAN] < -0.6
+    assert abs(found["24.4, movers off"][MEAN]) < 0.1
+    assert found["size, movers off"][HIGH] < found["size, all on"][MEAN]
+    assert found["23.3, movers off"][MEAN] > found["23.3, all on"][MEAN] + 0.2
+    # The long road carries more than the movers, patched whole.
+    paths = run_of(what="paths")[half]
+    road = paths["19.2 and 20.0 to queries of name movers"]
+    assert found["together"][MEAN] < road[MEAN]
+
+
+@pytest.mark.parametrize("half", BOTH)
+def test_the_giver_is_crossed_out_even_where_the_name_comes_once(half):
+    found = run_of(what="switches")[half]
+    once, twice = (
+        found[f"added to the giver, {name}"] for name in ("a third", "one of the two")
+    )
+    assert twice[MEAN] < once[MEAN] < once[HIGH] < -0.8
+
+
 @pytest.mark.slow
 def test_a_share_measured_again_is_as_recorded():
     need("smollm2-135m")

@@ -6,8 +6,14 @@ import random
 import pytest
 import torch
 
-from experiments.real_model import circuit, circuit_ablation, circuit_behaviour
+from experiments.real_model import (
+    circuit,
+    circuit_ablation,
+    circuit_behaviour,
+    circuit_switches,
+)
 from experiments.real_model.heads import head_name
+from experiments.real_model.prefixes import streams
 from experiments.real_model.prompts import HALVES, Prompts, direct_effect, prompts
 from experiments.real_model.two_prompts import Direction
 from helpers.models.language_model import TransformerLM
@@ -133,6 +139,28 @@ def test_heads_that_are_kept_change_nothing_and_the_others_give_their_mean(model
     )
     same = circuit_ablation.keeping(model, third)
     assert same(none) == pytest.approx(1)  # each gives the mean of one text: its own
+
+
+def test_what_heads_add_and_what_the_rest_does_is_the_lead(model, of):
+    last = tuple((1, head) for head in range(H))
+    found = circuit_switches.added(model, of, asked={"all": last, "one": last[2:3]})
+    parts = [Part("stream", 1), Part("mlp", 1)]
+    leads = []
+    for ids, sign in circuit_switches.both_ways(of):
+        with watched(model, parts) as given:
+            model(ids)
+        rest = sum(given[part][:, -1] for part in parts)
+        end = streams(model, ids, -1)[:, -1]
+        size = end.square().mean(-1, keepdim=True).add(model.config.norm_eps).sqrt()
+        logits = rest * model.final_norm.weight / size @ model.token_embedding.weight.T
+        leads.append(sign * of.difference(logits[:, None]))
+    rest = float(torch.cat(leads).mean())
+    assert found["all"] + rest == pytest.approx(circuit_switches.lead(model, of))
+    off = circuit_switches.added(model, of, last[2:3], {"all": last, "one": last[2:3]})
+    assert off["one"] == 0
+    assert off["size"] != found["size"]
+    with_all_off = circuit_switches.lead(model, of, last)
+    assert with_all_off != pytest.approx(circuit_switches.lead(model, of))
 
 
 def test_heads_drawn_at_random_are_as_many_and_not_the_circuits():
