@@ -39,10 +39,10 @@ def switches(half: str, *, count: int = 8) -> many.Run:
         found: a dict of means and intervals over frames: the lead with "all heads",
             without each of ``SETS`` and without its "others"; with all heads and
             without the name movers, what the "movers", "24.4" and "23.3" add to the
-            lead, and the "size" of the stream at the end; the share of the difference that the
-            movers carry "together", patched at the end; and of 23.3, the weight on the
-            giver and what it adds to that name above the mean over names, where one of
-            the two gives and where a "third" does.
+            lead, and the "size" of the stream at the end; the share of the difference
+            that the movers carry "together", patched at the end; and of 23.3, the
+            weight on the giver and what it adds to that name above the mean over names,
+            where one of the two gives and where a "third" does.
     """
     model, _ = smollm2()
     rows = []
