@@ -33,7 +33,13 @@ export function arcsOver(row) {
   const drawing = draw("svg", { class: "arcs", "aria-hidden": "true" });
   /** @type {{ from: number | null, weights: number[], works: boolean }} */
   let shown = { from: null, weights: [], works: true };
+  let due = 0;
+  /** In the next frame, which measures the page anyway. */
+  const repaint = () => {
+    due ||= requestAnimationFrame(paint);
+  };
   const paint = () => {
+    due = 0;
     const { from, weights, works } = shown;
     const point = (i) => {
       const token = /** @type {HTMLElement} */ (row.children[i]);
@@ -45,7 +51,7 @@ export function arcsOver(row) {
         : [arc(point(from), point(i), weight, works)];
     drawing.replaceChildren(...weights.flatMap(arcTo));
   };
-  new ResizeObserver(paint).observe(row);
+  new ResizeObserver(repaint).observe(row);
   return {
     element: drawing,
     /**
@@ -54,7 +60,7 @@ export function arcsOver(row) {
      */
     show(from, weights, works = true) {
       shown = { from, weights, works };
-      paint();
+      repaint();
     },
   };
 }

@@ -26,6 +26,7 @@ const FINEST = 48; // points of a head's picture, along each side
 export function headMap({ pick, tell }) {
   /** @type {Shown | null} */
   let shown = null;
+  let room = 0; // the element's width, measured when it changes and not at each drawing
   let plan = { size: LEAST, columns: 1 }; // squares side by side in a band
   /** @type {{ of: any[], sheet: any }} */
   let kept = { of: [], sheet: null }; // the last sheet, and what it shows
@@ -95,9 +96,9 @@ export function headMap({ pick, tell }) {
 
   /** The numbers along both edges, and every square. */
   const draw = () => {
-    if (!shown || element.clientWidth === 0) return;
+    if (!shown || room === 0) return;
     const { layers, heads } = shown.reading;
-    plan = planFor(element.clientWidth, layers);
+    plan = planFor(room, layers);
     const bands = Math.ceil(layers / plan.columns);
     const [width, height] = [EDGE.left + plan.columns * plan.size, bands * bandHeight()];
     const scale = devicePixelRatio;
@@ -161,6 +162,7 @@ export function headMap({ pick, tell }) {
   // It is measured once it is on the page, and drawn anew in other colours.
   let watched = false;
   new ResizeObserver(() => {
+    room = element.clientWidth;
     const view = element.closest(".aos-view");
     if (!watched && view) {
       watched = true;

@@ -55,7 +55,12 @@ export function unpackReading(packed) {
 }
 
 /** @param {string} text in base64 */
-const bytesOf = (text) => Uint8Array.from(atob(text), (one) => one.charCodeAt(0));
+function bytesOf(text) {
+  const characters = atob(text);
+  const bytes = new Uint8Array(characters.length);
+  for (let i = 0; i < bytes.length; i += 1) bytes[i] = characters.charCodeAt(i);
+  return bytes;
+}
 
 /**
  * A score of a head. `most` is its largest possible number, or null for the largest found; where
