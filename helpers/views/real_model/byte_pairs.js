@@ -27,8 +27,11 @@ function byteCharacters() {
 }
 
 export class BytePairs {
-  /** @param {Gguf["metadata"]} metadata */
-  constructor(metadata) {
+  /**
+   * @param {Gguf["metadata"]} metadata
+   * @param {number} vocabulary how many tokens the model knows
+   */
+  constructor(metadata, vocabulary) {
     const needed = (name) => {
       const value = metadata.get(`tokenizer.ggml.${name}`);
       if (value === undefined) throw new Error(`The file lacks its tokenizer's ${name}.`);
@@ -41,6 +44,10 @@ export class BytePairs {
       );
     /** @type {string[]} */
     this.tokens = needed("tokens");
+    if (this.tokens.length !== vocabulary)
+      throw new Error(
+        `The model knows ${vocabulary} tokens, and the file's tokenizer ${this.tokens.length}.`,
+      );
     const ids = new Map(this.tokens.map((token, id) => [token, id]));
     const characters = byteCharacters();
     this.byteOf = new Map(characters.map((character, byte) => [character, byte]));
@@ -100,7 +107,7 @@ export class BytePairs {
     ];
   }
 
-  /** A piece's ids: the pair of the lowest rank is merged, the first of several, again and again. */
+  /** A piece's ids: again and again the first pair of the lowest rank is merged. */
   #merged(piece) {
     const ids = Array.from(this.encoder.encode(piece), (byte) => this.idOfByte[byte]).filter(
       (id) => id >= 0,

@@ -106,9 +106,10 @@ export function readGguf(bytes) {
     end = Math.max(end, at + stored.rows * stored.stride);
     tensors.set(name, { ...stored, at });
   }
-  if (end > bytes.length)
+  const missing = end - bytes.length;
+  if (missing > 0)
     throw new Error(
-      `The file is cut off: its last ${(end - bytes.length).toLocaleString("en")} bytes are missing.`,
+      `The file is cut off: its last ${missing.toLocaleString("en")} bytes are missing.`,
     );
   return { metadata, tensors };
 }
@@ -127,8 +128,8 @@ function readEntry(cursor) {
   const kind = TENSOR_KINDS[number];
   if (!kind)
     throw new Error(
-      `The tensor ${name} is stored in a way that this page doesn't read (GGUF's number ${number}); ` +
-        `it reads ${Object.keys(BLOCKS).join(", ")}.`,
+      `The tensor ${name} is stored in a way that this page doesn't read (number ${number} in ` +
+        `GGUF); it reads ${Object.keys(BLOCKS).join(", ")}.`,
     );
   const [block, size] = BLOCKS[kind];
   const [columns, ...more] = sizes;

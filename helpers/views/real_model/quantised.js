@@ -6,8 +6,12 @@ import { multiply, rowsOf } from "../shared/products.js";
 const AT_ONCE = 4; // rows that are unpacked for several tokens
 
 export class Products {
-  /** @param {Uint8Array} bytes the whole file */
-  constructor(bytes) {
+  /**
+   * @param {Uint8Array} bytes the whole file
+   * @param {string} name of what computes
+   */
+  constructor(bytes, name = "JavaScript") {
+    this.name = name;
     this.bytes = bytes;
     this.signed = new Int8Array(bytes.buffer, bytes.byteOffset, bytes.length);
     this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);

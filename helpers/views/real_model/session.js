@@ -87,11 +87,12 @@ export class Session {
     return this.ids.length >= this.model.longest;
   }
 
-  /** Draws ids: one after the other from a seed. */
+  /** Draws ids, one after the other from a seed; a top-p of 1 leaves nothing out. */
   writer({ temperature, topP, seed }) {
     this.#needText();
     const random = randomFrom(seed);
-    return () => drawFrom(nextProbabilities(this.logits, { temperature, topP }), random);
+    const how = { temperature, topP: topP < 1 ? topP : null };
+    return () => drawFrom(nextProbabilities(this.logits, how), random);
   }
 
   add(id) {
