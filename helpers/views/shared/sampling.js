@@ -1,4 +1,5 @@
 // From logits to a drawn token, as helpers/models/generation.py does it.
+import { sum } from "./mathematics.js";
 
 const TINY = 2.2250738585072014e-308; // the smallest normal number: no temperature makes a NaN
 
@@ -18,20 +19,18 @@ export function nextProbabilities(logits, { temperature = 1, topK = null, topP =
   if (temperature === 0) kept = [logits.indexOf(largest)];
   else if (topK !== null) kept = inOrder(kept).slice(0, topK);
   if (topP !== null) kept = nucleus(powers, kept, topP, inOrder);
-  const total = totalOf(powers, kept);
+  const total = sum(kept.map((id) => powers[id]));
   const probabilities = new Array(powers.length).fill(0);
   for (const id of kept) probabilities[id] = powers[id] / total;
   return probabilities;
 }
-
-const totalOf = (powers, ids) => ids.reduce((total, id) => total + powers[id], 0);
 
 /**
  * The most probable ids that reach topP together. Ids that are left out before the others are put
  * in order have too little even together.
  */
 function nucleus(powers, ids, topP, inOrder) {
-  const total = totalOf(powers, ids);
+  const total = sum(ids.map((id) => powers[id]));
   const least = ((1 - topP) * total) / ids.length;
   const ordered = inOrder(ids.filter((id) => powers[id] >= least));
   let before = 0;
@@ -45,7 +44,7 @@ function nucleus(powers, ids, topP, inOrder) {
 
 /** One id: where the running sum of the probabilities first exceeds a random number in [0, 1). */
 export function drawFrom(probabilities, random) {
-  const wanted = random() * probabilities.reduce((total, p) => total + p, 0);
+  const wanted = random() * sum(probabilities);
   let running = 0;
   let last = 0;
   for (let id = 0; id < probabilities.length; id += 1) {
