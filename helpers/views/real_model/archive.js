@@ -56,7 +56,10 @@ async function entriesOf(zip) {
   const tail = await bytesFrom(zip, Math.max(0, zip.size - END_BYTES - MOST_COMMENT), zip.size);
   const view = viewOf(tail);
   let at = tail.length - END_BYTES;
-  while (at >= 0 && view.getUint32(at, true) !== END) at -= 1;
+  const isEnd = () =>
+    view.getUint32(at, true) === END &&
+    view.getUint16(at + 20, true) === tail.length - at - END_BYTES; // a comment's length
+  while (at >= 0 && !isEnd()) at -= 1;
   if (at < 0) throw new Error("The zip is cut off: the list of its files is missing.");
   const [count, size, from] = [10, 12, 16].map((place) =>
     place === 10 ? view.getUint16(at + place, true) : view.getUint32(at + place, true),
