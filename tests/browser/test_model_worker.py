@@ -175,6 +175,7 @@ def test_what_is_off_is_off_as_in_pytorch(worker, name):
     assert (after["kind"], after["off"]) == ("after", off)
     with replaced(model, parts):
         close(after["next"], next_of(model, tokenizer, before["ids"]))
+    assert before["off"] == []
     assert after["next"] != before["next"]
     back = worker.ask("switch", off=[])
     close(back["next"], before["next"])
@@ -183,6 +184,7 @@ def test_what_is_off_is_off_as_in_pytorch(worker, name):
 def test_no_later_token_sees_the_first_where_the_sink_is_off(worker):
     _, model, tokenizer = tiny()
     found = worker.read(TEXT, off=["sink"])
+    assert found["off"] == ["sink"]
     with attending_with(model, without_first):
         close(found["next"], next_of(model, tokenizer, found["ids"]))
     first = [row * (row + 1) // 2 for row in range(len(found["ids"]))]
@@ -324,6 +326,21 @@ def test_of_several_texts_only_the_last_is_read(worker):
     assert worker.answers(9)[-1]["reading"]["text"] == "the cat"
     heard = worker.page.evaluate("heard.map(({ kind, number }) => [kind, number])")
     assert [one for one in heard if one[0] in ("reading", "failed")] == [["reading", 9]]
+
+
+def test_reading_is_stopped_and_goes_on_where_it_was(worker, anew):
+    text = "on a cat " * 12
+    worker.page.evaluate(
+        """async (text) => {
+          worker.postMessage({ kind: "read", number: 7, text, chat: false, off: [] });
+          await answers(7, ["tokens"]);
+          worker.postMessage({ kind: "stop", number: 8 });
+        }""",
+        text,
+    )
+    *_, last = worker.answers(7)
+    assert (last["kind"], last["why"]) == ("ended", "stopped")
+    same_reading(worker.read(text), anew(text))
 
 
 def test_a_long_text_says_how_far_it_is(worker):

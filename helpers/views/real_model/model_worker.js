@@ -26,12 +26,15 @@ function opened() {
   return session;
 }
 
-/** Read what isn't read yet; false if a newer request ends it. */
+/** Read what isn't read yet; false if it was stopped, or a newer request ends it. */
 async function caughtUp(current, request, say) {
   for (const done of current.catchUp()) {
     say("tokens", { done, total: current.ids.length });
     await pause();
     if (request !== newest) return false;
+    if (request > stopped) continue;
+    say("ended", { why: "stopped" });
+    return false;
   }
   return true;
 }

@@ -1,5 +1,5 @@
 // Products with matrices as a GGUF file holds them, without unpacking a whole one.
-import { halfToNumber } from "../shared/mathematics.js";
+import { halfToNumber } from "../shared/float16.js";
 import { multiply, rowsOf } from "../shared/products.js";
 /** @import { Stored } from "./gguf.js" */
 

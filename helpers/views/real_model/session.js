@@ -138,6 +138,7 @@ export class Session {
       weights: this.model.weightsOf(this.cache),
       next: this.next(),
       ids: [...this.ids],
+      off: [...this.off],
     };
   }
 }

@@ -1,5 +1,5 @@
-// SHA-256: the browser's, or piece by piece (FIPS 180-4, section 6.2) where it offers none, as on a
-// page that came over plain http.
+// SHA-256: the browser's, or piece by piece (FIPS 180-4, section 6.2) where it offers none, as to a
+// page whose connection isn't encrypted.
 
 /** The first 32 bits behind the point of the roots of the first primes. */
 function rootBits(count, root) {

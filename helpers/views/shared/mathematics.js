@@ -22,7 +22,7 @@ export function matmul(one, other) {
  * @param {number[]} scores
  */
 export function softmax(scores) {
-  const top = scores.reduce((most, score) => Math.max(most, score), -Infinity);
+  const top = Math.max(...scores);
   const powers = scores.map((score) => Math.exp(score - top));
   const total = sum(powers);
   return powers.map((power) => power / total);
@@ -57,17 +57,4 @@ export function randomFrom(seed) {
     t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
     return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
   };
-}
-
-/**
- * The number that 16 bits of a float16 stand for.
- * @param {number} bits
- */
-export function halfToNumber(bits) {
-  const sign = bits & 0x8000 ? -1 : 1;
-  const exponent = (bits >> 10) & 31;
-  const fraction = bits & 1023;
-  if (exponent === 0) return sign * fraction * 2 ** -24;
-  if (exponent === 31) return fraction ? NaN : sign * Infinity;
-  return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
 }

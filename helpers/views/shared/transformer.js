@@ -1,7 +1,8 @@
 // A small transformer that reads one character at a time and keeps keys and values: learned
 // positions, LayerNorm before each layer, GELU. It computes what TransformerLM computes.
+import { halfToNumber } from "./float16.js";
 import { linear, norm } from "./forward.js";
-import { halfToNumber, normalBelow, softmax } from "./mathematics.js";
+import { normalBelow, softmax } from "./mathematics.js";
 
 const SCALES = ".scales";
 
