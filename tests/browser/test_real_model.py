@@ -1,17 +1,26 @@
 """A real model's view: recorded sentences, the model's file, a text of one's own."""
 
+import hashlib
 import re
 
 import pytest
+import torch
 
 from _ext.offline import with_policy
+from helpers.models.generation import generate
+from helpers.models.head_reading import HeadReader
 from helpers.models.pretrained.catalogue import CARDS, Card, File
+from helpers.models.pretrained.files import folder_of
+from helpers.recorded import results
 from helpers.views import real_model
+from helpers.views.all_heads import unpack_weights
 from tests.browser.axe import violations
 from tests.browser.conftest import PAGE, THEMES, Shown
 from tests.browser.test_all_heads import READER, READINGS, TEXTS, weights_of
 from tests.browser.watched import Watched
 from tests.conftest import served
+from tests.real_models import need
+from tests.samples import tiny_llama
 
 CARD = CARDS["smollm2-135m"]
 JOBS = {"rests on the first token": (1, 4), "looks back": (0, 2)}
@@ -50,6 +59,15 @@ def view(**more):
 @pytest.fixture
 def shown(show_views):
     return show_views(view())
+
+
+def wait(shown, name, text):
+    """Until a place shows a text that matches."""
+    shown.page.wait_for_function(
+        "([name, text]) => new RegExp(text).test(document.querySelector("
+        "`.live [data-value='${name}']`)?.innerText ?? '')",
+        arg=[name, text],
+    )
 
 
 class Talk:
@@ -255,7 +273,7 @@ def test_parts_are_switched_off_beside_what_was_before(talk):
     shown.press("switch sink", "Enter")
     assert talk.asked()["off"] == ["0.0", "mlp.1", "sink"]
     talk.say("after", off=["0.0", "mlp.1", "sink"], next=after)
-    words = "Without 0.0, the MLP of layer 1, the first token, "
+    words = "Without 0.0, the MLP of layer 1 and the first token, "
     assert shown.value("lost").startswith(words)
     assert shown.control("switch sink").get_attribute("aria-pressed") == "true"
     shown.press("switch sink", "Enter")
@@ -475,6 +493,196 @@ def test_axe_finds_nothing_to_mend_once_a_model_is_open(show_views, theme):
     assert shown.page.evaluate(overflow) <= 0
 
 
+# --- with a model -----------------------------------------------------------------
+
+
+def card_of(path):
+    """A card whose file is the one at a path."""
+    content = path.read_bytes()
+    digest = hashlib.sha256(content).hexdigest()
+    file = File(path.name, "", "", len(content), digest)
+    return Card("A tiny Llama", "us", "no licence", wheel="tiny==1", files=(file,))
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory):
+    """The file of a tiny model, what reads with it in Python, and its tokenizer."""
+    path = tmp_path_factory.mktemp("tiny") / "tiny.gguf"
+    tiny_llama.write_gguf(path, settings={"context_length": 200})
+    model, tokenizer = tiny_llama.loaded(path)
+    return path, HeadReader(model, tokenizer), tokenizer
+
+
+TEXT = "the cat sat"
+
+
+@pytest.fixture
+def own(show_views, tiny):
+    """The view of the tiny model, whose file isn't open yet."""
+    path, reader, _ = tiny
+    readings = [reader.read_without_each(text) for text in (TEXT, "on it")]
+    return show_views(real_model(readings, card_of(path), head=(2, 1)))
+
+
+def assert_reads(shown, reader, text, layer=2, head=1):
+    """The last token's weights and the next tokens are what PyTorch gives."""
+    reading = reader.read(text)
+    T = len(reading["tokens"])
+    wait(shown, "status", f"^{T} tokens read")
+    values = shown.values()
+    weights = unpack_weights(reading)[layer, head, -1]
+    for j in range(T):
+        share = float(weights[j])
+        assert values.number(f"key {j}") == pytest.approx(share, abs=CLOSE)
+    for i, (_, share) in enumerate(reading["next"]):
+        assert values.number(f"before {i}") == pytest.approx(share, abs=0.0051)
+
+
+@pytest.mark.parametrize("packed", [False, True], ids=["gguf", "wheel"])
+def test_the_file_is_opened_and_a_text_is_read(own, tiny, tmp_path, packed):
+    path, reader, _ = tiny
+    if packed:
+        wheel = tmp_path / "tiny.whl"
+        wheel.write_bytes(tiny_llama.wheel(path.read_bytes()))
+        path = wheel
+    own.hand_over("open", path)
+    wait(own, "opened", "^A tiny Llama is open: 3 layers of 4 heads, ")
+    assert_reads(own, reader, TEXT)
+    own.type("own text", "she sat on the cat")
+    own.press("own text", "Enter")
+    assert_reads(own, reader, "she sat on the cat")
+    assert own.value("written") == "she sat on the cat"
+
+
+def test_it_writes_as_the_library_does_and_goes_back(own, tiny):
+    path, reader, tokenizer = tiny
+    own.hand_over("open", path)
+    assert_reads(own, reader, TEXT)
+    own.press("temperature", "Home")
+    own.press("most", "Home")
+    own.press("write", "Enter")
+    wait(own, "status", "tokens? written")
+    ids = torch.tensor([tokenizer.encode(TEXT)])
+    special = [tokenizer.token_id(one) for one in tiny_llama.SPECIAL]
+    options = {"temperature": 0, "stop_ids": special}
+    expected = generate(reader.model, ids, 10, **options)[0].tolist()
+    while expected[-1] in special:
+        expected.pop()
+    assert own.value("written") == tokenizer.decode(expected)
+    count = len(expected) - ids.shape[1]
+    assert count > 1
+    assert f" {count} tokens written, " in own.value("status")
+    assert f"query {len(expected) - 1}" in own.values()
+    own.press("back", "Enter")
+    wait(own, "status", f"^{len(expected) - 1} tokens read")
+    assert own.value("written") == tokenizer.decode(expected[:-1])
+
+
+def test_parts_of_the_model_are_switched_off(own, tiny):
+    path, reader, _ = tiny
+    own.hand_over("open", path)
+    assert_reads(own, reader, TEXT)
+    own.press("switch", "Enter")
+    own.page.wait_for_selector('.live [data-value="after 0"]')
+    for i, (_, share) in enumerate(reader.next_without(TEXT, [(2, 1)])):
+        assert own.number(f"after {i}") == pytest.approx(share, abs=0.0051)
+    said = own.value("lost")
+    for name in ("switch MLP", "switch sink"):
+        own.press(name, "Enter")
+        wait(own, "lost", "^Without 2.1")
+        assert own.value("lost") != said
+        said = own.value("lost")
+    assert said.startswith("Without 2.1, the MLP of layer 2 and the first token, ")
+    own.press("one token", "Enter")  # without them
+    wait(own, "lost", "; the map was read without 2.1, the MLP of layer 2 and the")
+    own.press("all on", "Enter")
+    wait(own, "lost", "^With all heads, ")
+
+
+def test_a_question_is_read_as_a_chat_writes_it(own, tiny):
+    path, reader, tokenizer = tiny
+    own.hand_over("open", path)
+    assert_reads(own, reader, TEXT)
+    own.type("own text", "cat?")
+    own.press("chat", "Space")
+    count = len(tokenizer.encode_chat([("user", "cat?")]))
+    wait(own, "status", f"^{count} tokens read")
+    values = own.values()
+    assert values["written"].strip() == "cat?"
+    first = own.page.locator(".live [data-control=key] > *").first.inner_text()
+    assert first.startswith("<|im_start|>")
+
+
+def test_what_is_wrong_with_a_file_or_a_text_is_told(own, tiny, tmp_path):
+    path, reader, _ = tiny
+    content = path.read_bytes()
+    other = tmp_path / "other.gguf"
+    tiny_llama.write_gguf(other, seed=1, settings={"context_length": 200})
+    for name, bytes_, words in (
+        ("picture.png", b"\x89PNG and so on", "^The file is neither a model"),
+        ("cut.gguf", content[:-100], "^The file is cut off: its last 100 bytes are"),
+        ("empty.gguf", b"", "^The file is neither a model"),
+        ("other.gguf", other.read_bytes(), "^The file is damaged, or another"),
+    ):
+        (tmp_path / name).write_bytes(bytes_)
+        own.hand_over("open", tmp_path / name)
+        wait(own, "wrong", words)
+        assert own.value("progress") == ""
+        own.control("text").focus()
+    own.hand_over("open", path)
+    assert_reads(own, reader, TEXT)
+    assert own.value("wrong") == ""
+    own.type("own text", "")
+    own.press("own text", "Enter")
+    wait(own, "wrong", "^The text is empty")
+    own.type("own text", "cat on " * 90)
+    own.press("own text", "Enter")
+    wait(own, "wrong", r"^The text has \d+ tokens\. Take a part of it")
+    own.type("own text", TEXT)
+    own.press("own text", "Enter")
+    assert_reads(own, reader, TEXT)
+    assert own.value("wrong") == ""
+
+
+# --- with the real one, from a file under the policy of a page ----------------------
+
+
+@pytest.fixture(scope="module")
+def real():
+    """The path of the model's file."""
+    need("smollm2-135m")
+    return folder_of("smollm2-135m") / CARD.files[0].name
+
+
+def real_view():
+    runs = results.runs("real_model", study="head_readings")
+    return real_model([run["reading"] for run in runs], CARD, head=(13, 8))
+
+
+SENTENCE = "The capital of Italy is"
+
+
+@pytest.mark.slow
+def test_the_real_model_is_opened_from_a_page_that_is_a_file(show_views, real):
+    shown = show_views(real_view())
+    path = shown.page.url.removeprefix("file://")
+    with open(path, encoding="utf-8") as file:
+        page = with_policy(file.read())
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(page)
+    shown.page.reload()
+    shown.hand_over("open", real)
+    wait(shown, "opened", "^SmolLM2-135M-Instruct is open: 30 layers of 9 heads")
+    shown.type("own text", SENTENCE)
+    shown.press("own text", "Enter")
+    wait(shown, "status", "^5 tokens read")
+    assert shown.value("before token 0") == "␣Rome"
+    shown.press("temperature", "Home")
+    shown.press("one token", "Enter")
+    wait(shown, "status", "^As many as were asked for. 1 token written")
+    assert shown.value("written") == f"{SENTENCE} Rome"
+
+
 # --- a copy of the book that carries the file --------------------------------------
 
 
@@ -509,15 +717,6 @@ SMALL = File(name="model.gguf", wheel="", hub="", size=300_000, sha256="")
 def bring(folder):
     folder.mkdir()
     (folder / "model.gguf").write_bytes(bytes(SMALL.size))
-
-
-def wait(shown, name, text):
-    """Until a place shows a text that matches."""
-    shown.page.wait_for_function(
-        "([name, text]) => new RegExp(text).test(document.querySelector("
-        "`.live [data-value='${name}']`)?.innerText ?? '')",
-        arg=[name, text],
-    )
 
 
 def test_a_carried_file_is_fetched_once_and_kept(carried):
@@ -567,8 +766,12 @@ def test_a_browser_that_keeps_nothing_says_so(carried, how):
     wait(talk.shown, "status", "^This browser doesn't keep the file: next time it is")
 
 
-def test_a_page_that_carries_nothing_may_fetch_nothing():
-    assert "connect-src" not in with_policy(PAGE.format(colours="", views=""))
+def test_a_page_without_the_view_or_the_file_may_do_nothing_more():
+    page = with_policy(PAGE.format(colours="", views=""))
+    assert "connect-src" not in page
+    assert "wasm-unsafe-eval" not in page
+    page = with_policy(PAGE.format(colours="", views=view()._repr_html_()))
+    assert "connect-src" not in page
 
 
 # --- bad input ------------------------------------------------------------------------

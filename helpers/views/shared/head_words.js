@@ -51,4 +51,5 @@ export const SINK = "sink";
 export const offInWords = (off) =>
   off
     .map((one) => (one === SINK ? "the first token" : one.replace(/^mlp\./, "the MLP of layer ")))
-    .join(", ");
+    .join(", ")
+    .replace(/, ([^,]*)$/, " and $1");
