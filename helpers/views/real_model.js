@@ -50,7 +50,7 @@ class RealModel {
       model: state.model,
       carried: state.fileUrl !== null,
       open: (file) => this.open(file),
-      fetch: () => this.fetch(),
+      bring: () => this.bring(),
     });
     this.field = ownText({
       text: this.shown.text,
@@ -121,7 +121,7 @@ class RealModel {
   }
 
   /** The file that the site carries. */
-  async fetch() {
+  async bring() {
     const { fileUrl, model } = this.state;
     this.wrong.textContent = "";
     this.tell("");
@@ -211,8 +211,8 @@ class RealModel {
       h(
         "p",
         { class: "note", "data-value": "opened" },
-        `${name} is open: ${layers} layers of ${heads} heads, ` +
-          `${vocabulary.toLocaleString("en")} tokens in its list, up to ${contextLength} in a text.`,
+        `${name} is open: ${layers} layers of ${heads} heads, ${several(vocabulary, "token")} ` +
+          `in its list, up to ${contextLength} in a text.`,
       ),
       this.field.element,
     );

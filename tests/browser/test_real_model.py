@@ -153,6 +153,9 @@ def test_a_head_is_shown_by_its_job_or_its_number(shown):
     shown.press("head", "ArrowUp")
     assert shown.control("job").input_value() == "looks back: 0.2"
     assert shown.control("head number").input_value() == "2"
+    shown.choose("job", "rests on the first token: 1.4")
+    shown.choose("job", "looks back: 0.2")
+    assert_shows(0, 2)
     shown.type("layer", "17")  # there are two
     assert_shows(1, 2)
 
@@ -167,6 +170,12 @@ MIDDLES = """(side) => [...document.querySelectorAll(
     + one.offsetWidth / 2)"""
 
 
+def arcs_of(shown):
+    """The arcs over the queries and over the keys."""
+    shown.page.evaluate("new Promise(requestAnimationFrame)")
+    return shown.page.evaluate(ARCS)
+
+
 def test_arcs_lead_from_the_chosen_token_as_thick_as_its_weights(shown):
     weights = weights_of(TEXTS[0])[0, 0]
     for side, row, index, numbers in (
@@ -174,10 +183,10 @@ def test_arcs_lead_from_the_chosen_token_as_thick_as_its_weights(shown):
         ("query", 0, 0, weights[:, 0]),
     ):
         if side == "query":  # no query: who looks at the first token?
-            shown.press("query", "Escape")
             shown.press("key", "Home")
-        shown.page.evaluate("new Promise(requestAnimationFrame)")
-        arcs = shown.page.evaluate(ARCS)
+            assert arcs_of(shown)[0] == []  # as long as one looks at all
+            shown.press("query", "Escape")
+        arcs = arcs_of(shown)
         middles = shown.page.evaluate(MIDDLES, side)
         assert arcs[1 - row] == []
         wanted = [i for i in range(6) if i != index and numbers[i] >= 0.02]

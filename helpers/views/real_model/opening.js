@@ -11,18 +11,18 @@ import { h } from "../shared/page.js";
  */
 
 /**
- * The part of the page that takes the file; `open(file)` hears of one, `fetch()` that the site's is
+ * The part of the page that takes the file; `open(file)` hears of one, `bring()` that the site's is
  * wanted, where it has one. Returns the element and `tell(words, done, total)`, how far it is.
  * @param {{
- *   model: FileOf, carried: boolean, open: (file?: File) => void, fetch: () => void,
+ *   model: FileOf, carried: boolean, open: (file?: File) => void, bring: () => void,
  * }} options
  */
-export function opening({ model, carried, open, fetch }) {
+export function opening({ model, carried, open, bring }) {
   const size = megabytes(model.bytes);
   const bar = h("progress", { hidden: true, "aria-label": "how much of the file is done" });
   const said = h("span", { "data-value": "progress" });
   const fetching = carried
-    ? button({ name: "fetch", label: `Fetch the model (${size})`, press: fetch })
+    ? button({ name: "fetch", label: `Fetch the model (${size})`, press: bring })
     : null;
   const element = h(
     "div",

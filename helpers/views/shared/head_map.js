@@ -213,8 +213,8 @@ function drawEdges(context, colour, size, { layers, heads }, corner) {
 }
 
 /**
- * A picture of each head, side by side: all its weights, or those of one query or one key. Of a long
- * text each point is the largest of several weights, because a square has few pixels.
+ * A picture of each head, side by side: all its weights, or those of one query or one key. Of a
+ * long text each point is the largest of several weights, because a square has few pixels.
  */
 function sheetOf({ tokens, layers, heads, row }, query, key, colour) {
   const T = tokens.length;
