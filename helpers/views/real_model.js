@@ -205,14 +205,14 @@ class RealModel {
 
   /** The file is open: its place is taken by the reader's text, which is read at once. */
   opened({ model }) {
-    const { name, layers, heads, vocabulary, contextLength } = model;
+    const { name, layers, heads, vocabulary, contextLength, compute } = model;
     this.opening.tell("");
     this.place.replaceChildren(
       h(
         "p",
         { class: "note", "data-value": "opened" },
         `${name} is open: ${layers} layers of ${heads} heads, ${several(vocabulary, "token")} ` +
-          `in its list, up to ${contextLength} in a text.`,
+          `in its list, up to ${contextLength} in a text. ${compute} computes.`,
       ),
       this.field.element,
     );
