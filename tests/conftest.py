@@ -242,16 +242,14 @@ def site_over_http(site):
 
 @pytest.fixture(scope="session")
 def chromium():
-    """A headless Chromium: Debian's, or the one that Playwright has installed."""
-    from playwright.sync_api import Error, expect, sync_playwright
+    """A headless Chromium, whose pages are waited for."""
+    from playwright.sync_api import Error, expect
 
-    names = ("chromium", "chromium-browser", "google-chrome")
-    found = next(filter(None, map(shutil.which, names)), None)
-    with sync_playwright() as playwright:
+    from tests.browser.launched import launched
+
+    with contextlib.ExitStack() as stack:
         try:
-            browser = playwright.chromium.launch(
-                executable_path=found, args=["--no-sandbox"]
-            )
+            browser = stack.enter_context(launched())
         except Error as error:
             if os.environ.get("BOOK_REQUIRE_BROWSER"):
                 raise
@@ -259,7 +257,6 @@ def chromium():
             pytest.skip(f"no Chromium; run 'playwright install chromium' ({why})")
         expect.set_options(timeout=LONGEST_WAIT * 1000)
         yield Patient(browser)
-        browser.close()
 
 
 class Patient:

@@ -1,11 +1,13 @@
 """Files that a reader hands over to the worker: the wheel, and what it can't use."""
 
 import hashlib
+import random
 
 import pytest
 
+from helpers.views.view import bundle_of
 from tests.browser.test_model_worker import TEXT, same_reading
-from tests.browser.working import Worked
+from tests.browser.working import BYTES_OF, Worked, in_base64
 from tests.samples.tiny_llama import WHEEL_PATH, content, tiny, wheel
 
 
@@ -50,8 +52,6 @@ def refused(worker, found, expected, message):
         (lambda whole: whole[:-1000], "is cut off: its last 1,000 bytes are missing."),
         (lambda whole: whole[:500], "The file is cut off: it ends inside its header."),
         (lambda whole: b"GGUF", "The file is cut off: it ends inside its header."),
-        (lambda whole: b"GGUF\x09" + whole[5:], "has version 9; this page reads 2 and"),
-        (lambda whole: whole[:8] + b"\xff" * 8 + whole[16:], "The file is broken: the"),
         (damaged, "is damaged, or another one of the same size: its SHA-256 should be"),
         (
             lambda _: content(tied=False),
@@ -67,6 +67,10 @@ def test_another_file_than_the_expected_one(worker, spoil, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        (
+            {"texts": [("general.alignment", "wide")]},
+            "The file is broken: its alignment is wide.",
+        ),
         (
             {"architecture": "gpt2"},
             "The file holds a model of another architecture than Llama: gpt2.",
@@ -104,6 +108,57 @@ def test_another_file_than_the_expected_one(worker, spoil, message):
 )
 def test_a_model_of_another_kind(worker, options, message):
     refused(worker, content(**options), None, message)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda whole: b"GGUF\x09" + whole[5:], "has version 9; this page reads 2 and"),
+        (lambda whole: whole[:8] + b"\xff" * 8 + whole[16:], "The file is broken: the"),
+        (
+            lambda whole: whole[:16] + b"\xff" * 8 + whole[24:],
+            "it ends inside its head",
+        ),
+    ],
+)
+def test_a_header_that_is_broken(worker, spoil, message):
+    refused(worker, spoil(tiny()[0]), None, message)
+
+
+SPOIL = """async ({ content, spoiled }) => {
+  const said = new Set();
+  for (const [place, byte] of spoiled) {
+    const bytes = bytesOf(content);
+    bytes[place] = byte;
+    try {
+      const { session } = await openModel(new Blob([bytes]), undefined, () => {});
+      session.begin("the cat", false, []);
+      for (const _ of session.catchUp());
+      said.add("read");
+    } catch (error) {
+      said.add(error.message);
+    }
+  }
+  return [...said];
+}"""
+
+
+@pytest.mark.parametrize("count", [150, pytest.param(1000, marks=pytest.mark.slow)])
+def test_whatever_byte_of_the_header_is_wrong_a_sentence_says_so(page, count):
+    whole = tiny()[0]
+    rng = random.Random(count)
+    header = whole.rindex(b"output_norm.weight") + 42
+    spoiled = [(rng.randrange(4, header), rng.randrange(256)) for _ in range(count)]
+    page.add_script_tag(
+        content=f"{{ {BYTES_OF} {bundle_of('model_file')}"
+        " Object.assign(window, { openModel, bytesOf }) }"
+    )
+    said = page.evaluate(SPOIL, {"content": in_base64(whole), "spoiled": spoiled})
+    assert "read" in said
+    assert len(said) > 5
+    for sentence in set(said) - {"read"}:
+        assert sentence.startswith(("The ", "This ")), sentence
+        assert sentence.endswith("."), sentence
 
 
 # --- the wheel ------------------------------------------------------------------------

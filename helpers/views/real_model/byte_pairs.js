@@ -48,26 +48,29 @@ export class BytePairs {
       throw new Error(
         `The model knows ${vocabulary} tokens, and the file's tokenizer ${this.tokens.length}.`,
       );
-    const ids = new Map(this.tokens.map((token, id) => [token, id]));
+    this.ids = new Map(this.tokens.map((token, id) => [token, id]));
     const characters = byteCharacters();
     this.byteOf = new Map(characters.map((character, byte) => [character, byte]));
     /** For each byte its token; -1 where there is none, and the byte vanishes. */
-    this.idOfByte = Int32Array.from(characters, (one) => ids.get(one) ?? -1);
+    this.idOfByte = Int32Array.from(characters, (one) => this.ids.get(one) ?? -1);
     const kinds = needed("token_type");
     this.special = new Set(this.tokens.map((_, id) => id).filter((id) => kinds[id] === CONTROL));
-    this.idOf = (token) => {
-      const id = ids.get(token);
-      if (id === undefined) throw new Error(`The file's tokenizer lacks the token ${token}.`);
-      return id;
-    };
-    /** From a pair of ids, as one number, to its rank and what it becomes. */
-    this.merges = new Map();
-    needed("merges").forEach((merge, rank) => {
+    const merges = needed("merges");
+    /** From a pair of ids, as one number, to the rank of its merge; and what each becomes. */
+    this.ranks = new Map();
+    this.merged = new Int32Array(merges.length);
+    merges.forEach((merge, rank) => {
       const [left, right] = merge.split(" ");
-      const pair = this.#pair(this.idOf(left), this.idOf(right));
-      this.merges.set(pair, { rank, id: this.idOf(left + right) });
+      this.ranks.set(this.#pair(this.idOf(left), this.idOf(right)), rank);
+      this.merged[rank] = this.idOf(left + right);
     });
     this.encoder = new TextEncoder();
+  }
+
+  idOf(token) {
+    const id = this.ids.get(token);
+    if (id === undefined) throw new Error(`The file's tokenizer lacks the token ${token}.`);
+    return id;
   }
 
   #pair(left, right) {
@@ -112,14 +115,14 @@ export class BytePairs {
     const ids = Array.from(this.encoder.encode(piece), (byte) => this.idOfByte[byte]).filter(
       (id) => id >= 0,
     );
-    const found = (i) => this.merges.get(this.#pair(ids[i], ids[i + 1]));
-    const rankOf = (i) => (i >= 0 && i + 1 < ids.length ? (found(i)?.rank ?? NEVER) : NEVER);
+    const rankOf = (i) =>
+      i + 1 < ids.length ? (this.ranks.get(this.#pair(ids[i], ids[i + 1])) ?? NEVER) : NEVER;
     const ranks = ids.map((_, i) => rankOf(i)); // of each token with the one behind it
     for (;;) {
       let best = 0;
       for (let i = 1; i < ranks.length; i += 1) if (ranks[i] < ranks[best]) best = i;
       if (!(ranks[best] < NEVER)) return ids;
-      ids[best] = found(best).id;
+      ids[best] = this.merged[ranks[best]];
       ids.splice(best + 1, 1);
       ranks.splice(best + 1, 1);
       ranks[best] = rankOf(best);

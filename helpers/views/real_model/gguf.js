@@ -98,6 +98,8 @@ export function readGguf(bytes) {
   const entries = [];
   for (let i = 0; i < tensorCount; i += 1) entries.push(readEntry(cursor));
   const alignment = metadata.get("general.alignment") ?? 32;
+  if (!Number.isInteger(alignment) || alignment < 1)
+    throw new Error(`The file is broken: its alignment is ${alignment}.`);
   const start = Math.ceil(cursor.at / alignment) * alignment;
   const tensors = new Map();
   let end = start;

@@ -18,7 +18,7 @@ const BATCH = 16; // tokens that are read together, so that a weight is unpacked
  * the last token. `off` names what is switched off: a head as "layer.head", a layer's MLP as
  * "mlp.layer", and "sink", the first token, for all later ones.
  * @typedef {{
- *   ids: number[], off: Set<string>, keys: Float32Array[], values: Float32Array[],
+ *   ids: number[], off: Set<string>, keys: Float32Array, values: Float32Array,
  *   weights: Uint8Array, logits: Float32Array | null,
  * }} Cache
  */
@@ -87,8 +87,9 @@ function partsOf(tensors, sizes, products) {
     return found;
   };
   const vector = (name) => {
+    const stored = matrix(name, 1, C);
     const numbers = new Float32Array(C);
-    products.row(matrix(name, 1, C), 0, numbers);
+    products.row(stored, 0, numbers);
     return numbers;
   };
   const block = (layer) => {
@@ -136,10 +137,10 @@ export class Llama {
   /** @returns {Cache} */
   newCache() {
     const { layers, heads, width, keyValueHeads } = this.sizes;
-    const size = this.longest * (width / heads) * keyValueHeads;
-    const arrays = () => Array.from({ length: layers }, () => new Float32Array(size));
+    // One array for all layers: memory of a large one is taken only as it is filled.
+    const numbers = () => new Float32Array(layers * this.longest * (width / heads) * keyValueHeads);
     return {
-      ...{ ids: [], off: new Set(), keys: arrays(), values: arrays(), logits: null },
+      ...{ ids: [], off: new Set(), keys: numbers(), values: numbers(), logits: null },
       weights: new Uint8Array(layers * heads * triangle(this.longest)),
     };
   }
@@ -238,20 +239,22 @@ export class Llama {
     const rows = [{ start: 0, length: N, position: from }];
     turn(queries, this.angles, rows, C, D, 1, true);
     turn(newKeys, this.angles, rows, shared, D, 1, true);
-    const [keys, values] = [cache.keys[layer], cache.values[layer]];
-    keys.set(newKeys.subarray(0, N * shared), from * shared);
+    const { keys, values } = cache;
+    const start = layer * longest * shared; // of this layer's
+    keys.set(newKeys.subarray(0, N * shared), start + from * shared);
     for (let n = 0; n < N; n += 1)
       for (let i = 0; i < shared; i += 1)
-        values[i * longest + from + n] = newValues[n * shared + i];
+        values[start + i * longest + from + n] = newValues[n * shared + i];
 
     const context = this.#taken("context", N * C).fill(0, 0, N * C);
     for (let head = 0; head < heads; head += 1) {
       const group = Math.floor(head / (heads / keyValueHeads)) * D;
       const asking = partOf(rowsOf(queries, C), 0, head * D);
-      const weights = this.#weights(asking, partOf(rowsOf(keys, shared), 0, group), cache, N);
+      const asked = { data: keys, at: start + group, stride: shared };
+      const weights = this.#weights(asking, asked, cache, N);
       this.#keep(cache, layer * heads + head, weights, N);
       if (cache.off.has(`${layer}.${head}`)) continue;
-      const theirs = { data: values, at: group * longest, stride: longest };
+      const theirs = { data: values, at: start + group * longest, stride: longest };
       multiply(weights, theirs, partOf(rowsOf(context, C), 0, head * D), N, D, from + N);
     }
     return context;

@@ -9,6 +9,7 @@ import { sha256 } from "./sha256.js";
 import { productsFor } from "./vector_products.js";
 
 const LARGEST = 160e6; // bytes
+const TOLD = 1 << 20; // bytes, between two reports
 const LONGEST = 512; // tokens; memory for keys, values and weights grows with them
 const SIZE = (bytes) => `${bytes.toLocaleString("en")} bytes`;
 
@@ -32,8 +33,14 @@ export async function openModel(file, expected, tell) {
   const { bytes } = products;
   await collect(stream, bytes, (done) => tell(stage, done, size));
   if (!isGguf(bytes)) throw new Error("The file isn't a model: it doesn't begin with “GGUF”.");
+  if (expected && expected.bytes === size) checkHash(bytes, expected, tell);
   const gguf = readGguf(bytes);
-  if (expected) await check(bytes, expected, gguf.metadata.get("general.name"), tell);
+  const name = gguf.metadata.get("general.name") ?? "a Llama without a name";
+  if (expected && expected.bytes !== size)
+    throw new Error(
+      `The file holds another model than ${expected.name}: ${name}, with ${SIZE(size)} instead ` +
+        `of ${SIZE(expected.bytes)}.`,
+    );
   const model = new Llama(gguf, products, LONGEST);
   const tokenizer = new BytePairs(gguf.metadata, model.sizes.vocabulary);
   const session = inMemory(size, () => new Session(model, tokenizer));
@@ -41,7 +48,7 @@ export async function openModel(file, expected, tell) {
   return {
     session,
     model: {
-      name: expected?.name ?? gguf.metadata.get("general.name") ?? "a Llama without a name",
+      name: expected?.name ?? name,
       ...{ layers, heads, keyValueHeads, width, vocabulary, bytes: size },
       contextLength: model.longest,
       compute: products.name,
@@ -70,8 +77,9 @@ async function collect(stream, bytes, tell) {
     if (done + value.length > bytes.length)
       throw new Error("The file is broken: it is longer than the zip says.");
     bytes.set(value, done);
+    const isTold = Math.floor(done / TOLD) < Math.floor((done + value.length) / TOLD);
     done += value.length;
-    tell(done);
+    if (isTold || done === bytes.length) tell(done);
   }
   if (done < bytes.length)
     throw new Error(`The file is cut off: its last ${SIZE(bytes.length - done)} are missing.`);
@@ -98,18 +106,13 @@ async function readable(read) {
   }
 }
 
-/** Compare the bytes with what they should be. */
-async function check(bytes, { name, bytes: size, sha256: wanted }, found, tell) {
-  if (bytes.length !== size)
-    throw new Error(
-      `The file holds another model than ${name}: ${found ?? "one without a name"}, with ` +
-        `${SIZE(bytes.length)} instead of ${SIZE(size)}.`,
-    );
-  tell("checking", 0, size);
-  const digest = await sha256(bytes, (done) => tell("checking", done, size));
-  if (digest !== wanted)
+/** @param {Expected} expected */
+function checkHash(bytes, expected, tell) {
+  tell("checking", 0, expected.bytes);
+  const digest = sha256(bytes, (done) => tell("checking", done, expected.bytes));
+  if (digest !== expected.sha256)
     throw new Error(
       "The file is damaged, or another one of the same size: its SHA-256 should be " +
-        `${wanted}, and it is ${digest}.`,
+        `${expected.sha256}, and it is ${digest}.`,
     );
 }

@@ -1,5 +1,5 @@
-// SHA-256: the browser's, or piece by piece (FIPS 180-4, section 6.2) where it offers none, as to a
-// page whose connection isn't encrypted.
+// SHA-256, piece by piece: FIPS 180-4, section 6.2. The browser's own would copy a whole model
+// first, and pages whose connection isn't encrypted have none.
 
 /** The first 32 bits behind the point of the roots of the first primes. */
 function rootBits(count, root) {
@@ -16,16 +16,10 @@ const HASHED_AT_ONCE = 1 << 22; // bytes, between two reports
 
 /**
  * The SHA-256 of bytes, in hexadecimal.
- * @param {Uint8Array<ArrayBuffer>} bytes
+ * @param {Uint8Array} bytes
  * @param {(done: number) => void} tell hears how many are done
- * @param {SubtleCrypto | undefined} subtle what the browser offers
  */
-export async function sha256(bytes, tell, subtle = globalThis.crypto?.subtle) {
-  if (subtle) {
-    const digest = new Uint8Array(await subtle.digest("SHA-256", bytes));
-    tell(bytes.length);
-    return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
-  }
+export function sha256(bytes, tell) {
   const hash = new Sha256();
   for (let at = 0; at < bytes.length; at += HASHED_AT_ONCE) {
     hash.update(bytes.subarray(at, at + HASHED_AT_ONCE));
@@ -71,24 +65,26 @@ class Sha256 {
     return Array.from(this.state, (word) => (word >>> 0).toString(16).padStart(8, "0")).join("");
   }
 
+  /** Rotations are written out: calls of a function take twice as long here. */
   #blocks(bytes, from, end) {
     const { state, words } = this;
     for (let at = from; at < end; at += BLOCK_BYTES) {
       for (let i = 0, b = at; i < 16; i += 1, b += 4)
         words[i] = (bytes[b] << 24) | (bytes[b + 1] << 16) | (bytes[b + 2] << 8) | bytes[b + 3];
       for (let i = 16; i < 64; i += 1) {
-        const [one, other] = [words[i - 15], words[i - 2]];
-        const first = turned(one, 7) ^ turned(one, 18) ^ (one >>> 3);
-        const second = turned(other, 17) ^ turned(other, 19) ^ (other >>> 10);
-        words[i] = (words[i - 16] + first + words[i - 7] + second) | 0;
+        const x = words[i - 15];
+        const y = words[i - 2];
+        const one = ((x >>> 7) | (x << 25)) ^ ((x >>> 18) | (x << 14)) ^ (x >>> 3);
+        const other = ((y >>> 17) | (y << 15)) ^ ((y >>> 19) | (y << 13)) ^ (y >>> 10);
+        words[i] = (words[i - 16] + one + words[i - 7] + other) | 0;
       }
       let [a, b, c, d] = [state[0], state[1], state[2], state[3]];
       let [e, f, g, h] = [state[4], state[5], state[6], state[7]];
       for (let i = 0; i < 64; i += 1) {
-        const ofE = turned(e, 6) ^ turned(e, 11) ^ turned(e, 25);
+        const ofE = ((e >>> 6) | (e << 26)) ^ ((e >>> 11) | (e << 21)) ^ ((e >>> 25) | (e << 7));
         const chosen = (e & f) ^ (~e & g);
         const one = (h + ofE + chosen + CONSTANTS[i] + words[i]) | 0;
-        const ofA = turned(a, 2) ^ turned(a, 13) ^ turned(a, 22);
+        const ofA = ((a >>> 2) | (a << 30)) ^ ((a >>> 13) | (a << 19)) ^ ((a >>> 22) | (a << 10));
         const majority = (a & b) ^ (a & c) ^ (b & c);
         h = g;
         g = f;
@@ -110,5 +106,3 @@ class Sha256 {
     }
   }
 }
-
-const turned = (word, by) => (word >>> by) | (word << (32 - by));
