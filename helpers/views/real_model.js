@@ -53,7 +53,6 @@ class RealModel {
       bring: () => this.bring(),
     });
     this.field = ownText({
-      text: this.shown.text,
       read: (text, chat) => this.read(text, chat),
       write: (options) => this.write(options),
       stop: () => this.stop(),
@@ -117,7 +116,7 @@ class RealModel {
     const { name, bytes, sha256 } = this.state.model;
     this.ask("open", { file, expected: { name, bytes, sha256 } });
     this.opens = this.count;
-    this.opening.tell("The file is being opened.");
+    this.tellOpening("The file is being opened.");
   }
 
   /** The file that the site carries. */
@@ -198,15 +197,22 @@ class RealModel {
     this.status.textContent = words;
   }
 
+  /** Beside the field for the file; once a model is open, where all else is told. */
+  tellOpening(words, done = 0, total = 0) {
+    if (this.opening.element.isConnected) this.opening.tell(words, done, total);
+    else this.tell(words);
+  }
+
   progress({ stage, done, total }) {
     const words = `${stage[0].toUpperCase()}${stage.slice(1)}: ${ofTotal(done, total)}`;
-    this.opening.tell(words, done, total);
+    this.tellOpening(words, done, total);
   }
 
   /** The file is open: its place is taken by the reader's text, which is read at once. */
   opened({ model }) {
     const { name, layers, heads, vocabulary, contextLength, compute } = model;
     this.opening.tell("");
+    const isHere = this.place.contains(document.activeElement);
     this.place.replaceChildren(
       h(
         "p",
@@ -216,7 +222,8 @@ class RealModel {
       ),
       this.field.element,
     );
-    this.read(this.shown.text, false);
+    this.field.begin(this.shown.text);
+    if (isHere) this.field.focus(); // what had it is gone
   }
 
   readAnew({ number, reading }) {

@@ -224,6 +224,47 @@ def test_the_file_is_handed_to_the_worker_with_what_it_should_be(talk):
     assert "open" not in shown.controls()
 
 
+DROP = """() => {
+    const transfer = new DataTransfer();
+    transfer.items.add(new File([new Uint8Array(7)], "a.whl"));
+    const options = { dataTransfer: transfer, bubbles: true, cancelable: true };
+    const place = document.querySelector(".live [data-control=query]");
+    place.dispatchEvent(new DragEvent("dragover", options));
+    const over = place.closest(".dropping") !== null;
+    place.dispatchEvent(new DragEvent("drop", options));
+    return [over, document.querySelector(".dropping") !== null];
+}"""
+FOCUSED = "document.activeElement.dataset.control"
+
+
+def test_the_sentence_in_sight_is_the_first_text_of_ones_own(talk):
+    shown = talk.shown
+    shown.choose("text", TEXTS[1])
+    shown.hand_over("open", FILE)
+    shown.control("open").focus()
+    talk.say("opened", model=MODEL)
+    assert shown.control("own text").input_value() == TEXTS[1]
+    assert talk.asked()["text"] == TEXTS[1]
+    assert shown.page.evaluate(FOCUSED) == "own text"  # its place is new
+
+
+def test_another_file_is_dropped_onto_an_open_model(talk):
+    shown = talk.opened().shown
+    shown.control("text").focus()
+    shown.page.evaluate(DROP)
+    assert shown.value("status") == "The file is being opened."
+    talk.say("progress", stage="checking", done=49_000_000, total=98_000_000)
+    assert shown.value("status") == "Checking: 49 of 98 MB"
+    talk.say("failed", message="The file isn't a model.")
+    assert shown.value("wrong") == "The file isn't a model."
+    assert shown.value("status") == ""
+    shown.page.evaluate(DROP)
+    talk.say("opened", model=MODEL)
+    assert shown.value("wrong") == ""
+    assert shown.page.evaluate(FOCUSED) == "text"
+    assert talk.asked()["kind"] == "read"
+
+
 def test_a_text_of_ones_own_is_read_and_shown_from_its_last_token(talk):
     shown = talk.opened().shown
     shown.type("own text", "fed a cab")
@@ -452,18 +493,6 @@ def test_a_worker_that_breaks_off_leaves_the_recorded_sentences(talk):
     assert shown.control("text").locator("option").count() == len(TEXTS)
     talk.opened()
     assert shown.value("wrong") == ""
-
-
-DROP = """() => {
-    const transfer = new DataTransfer();
-    transfer.items.add(new File([new Uint8Array(7)], "a.whl"));
-    const options = { dataTransfer: transfer, bubbles: true, cancelable: true };
-    const place = document.querySelector(".live .opening");
-    place.dispatchEvent(new DragEvent("dragover", options));
-    const over = place.closest(".dropping") !== null;
-    place.dispatchEvent(new DragEvent("drop", options));
-    return [over, document.querySelector(".dropping") !== null];
-}"""
 
 
 def test_a_file_is_dropped(talk):

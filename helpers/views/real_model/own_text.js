@@ -8,15 +8,15 @@ const LENGTHS = [10, 20, 40, 80, 160]; // tokens that are written at most
 
 /**
  * The controls, and the text that the model has before it, with what it wrote marked. Returns the
- * element; `writing(on)`, whether it is writing now; and `show(text, written)`, of which the second
+ * element; `begin(text)` reads a first one; `focus()`; `writing(on)`, whether it is writing now; and `show(text, written)`, of which the second
  * stands on a line of its own if it is an answer.
  * @param {{
- *   text: string, read: (text: string, chat: boolean) => void,
+ *   read: (text: string, chat: boolean) => void,
  *   write: (options: { temperature: number, topP: number, most: number }) => void,
  *   stop: () => void, back: () => void,
  * }} options
  */
-export function ownText({ text, read, write, stop, back }) {
+export function ownText({ read, write, stop, back }) {
   const chosen = { temperature: 0.7, topP: 0.9, most: 40, chat: false };
   let isWriting = false;
   const field = h("textarea", {
@@ -31,7 +31,6 @@ export function ownText({ text, read, write, stop, back }) {
       ask();
     },
   });
-  field.value = text;
   const ask = () => read(field.value, chosen.chat);
   const set = (name) => (value) => {
     chosen[name] = value;
@@ -99,6 +98,11 @@ export function ownText({ text, read, write, stop, back }) {
   );
   return {
     element,
+    begin(text) {
+      field.value = text;
+      ask();
+    },
+    focus: () => field.focus(),
     writing(on) {
       isWriting = on;
       writes.textContent = on ? "Stop" : "Write on";
