@@ -202,7 +202,33 @@ def test_what_is_kept_gives_the_same_as_reading_anew(worker, anew):
     for text in (TEXT[:30], TEXT):
         found = worker.read(text, off=["1.1"])
         same_reading(found, anew(text, off=["1.1"]))
+    other = worker.read(TEXT, off=["0.0"])
+    same_reading(other, anew(TEXT, off=["0.0"]))
     same_reading(worker.read(TEXT), anew(TEXT))
+
+
+HALF = """
+const file = new Blob([bytesOf(input.content)]);
+const { session } = await openModel(file, undefined, () => {});
+const read = (text) => { session.begin(text, false, []); return session.catchUp(); };
+for (const _ of read("the cat"));
+const going = read(input.text);
+const { value: done } = going.next(); // and nobody goes on
+session.ids = session.ids.slice(0, done);
+for (const _ of session.catchUp());
+return [session.ids, Array.from(session.logits)];
+"""
+
+
+def test_a_text_that_was_half_read_is_read_to_any_place(page):
+    content, model, _ = tiny()
+    ids, found = page.evaluate(
+        f"async (input) => {{ {BYTES_OF} {bundle_of('model_file')} {HALF} }}",
+        {"content": in_base64(content), "text": TEXT},
+    )
+    with torch.no_grad():
+        expected = model(torch.tensor([ids]))[0, -1]
+    torch.testing.assert_close(torch.tensor(found), expected, rtol=0, atol=1e-4)
 
 
 def test_what_was_written_goes_back_token_by_token(worker):
@@ -220,6 +246,15 @@ def test_what_was_written_goes_back_token_by_token(worker):
     assert again["ids"] == ids[:-2]
     with replaced(tiny()[1], {Part("context", 2, 2): 0.0}):
         close(again["next"], next_of(*tiny()[1:], ids[:-2]))
+
+
+def test_a_chat_goes_back_to_what_the_reader_has_said(worker):
+    worker.read("the cat", chat=True)
+    *_, reading, _ = worker.write(4, temperature=1, seed=2)
+    assert reading["reading"]["text"].startswith("the cat")
+    left = worker.ask("back")["reading"]
+    assert left["ids"] == reading["reading"]["ids"][:-1]
+    assert left["text"].startswith("the cat")
 
 
 def test_going_back_takes_the_readers_own_tokens_too(worker):

@@ -22,12 +22,16 @@ window.begin = (code) => {
 const plain = (message) => JSON.parse(JSON.stringify(message, (_, value) =>
   value instanceof Uint8Array ? Array.from(value) : value));
 window.answers = async (number, last) => {
-  for (;;) {
+  for (const begun = performance.now(); performance.now() < begun + 240_000; ) {
     const found = heard.filter((one) => [number, undefined].includes(one.number));
     const ends = [...last, "error"];
     if (found.some(({ kind }) => ends.includes(kind))) return found.map(plain);
-    await new Promise((resolve) => { window.wake = resolve; });
+    await new Promise((resolve) => {
+      window.wake = resolve;
+      setTimeout(resolve, 1000);
+    });
   }
+  throw new Error(`no ${last} to message ${number}`);
 };
 """
 

@@ -168,7 +168,6 @@ export class Llama {
     let kept = 0;
     if (same) while (kept < cache.ids.length && cache.ids[kept] === ids[kept]) kept += 1;
     if (kept === ids.length && !(cache.logits && cache.ids.length === kept)) kept -= 1;
-    if (kept < cache.ids.length) cache.logits = null;
     cache.ids.length = kept;
     cache.off = new Set(off);
     while (cache.ids.length < ids.length) {
@@ -205,6 +204,7 @@ export class Llama {
       add(x, more, N * C);
     });
     cache.ids.push(...ids);
+    cache.logits = null; // those were of another token
     this.#taken("last", C).set(x.subarray((N - 1) * C, N * C));
   }
 
