@@ -87,7 +87,15 @@ def tokenizer():
 
 
 TEXTS = [
-    *("", " ", "the cat's on 100 cats", "a  b   c ", "\ufeffBOM \u0085 \u2028x", "½²①"),
+    *(
+        "",
+        " ",
+        "the cat's on 100 cats",
+        "a  b   c ",
+        "a\u0085  the",
+        "\ufeffBOM \u0085 \u2028x",
+        "½²①",
+    ),
     *("<|im_start|>user", "  the\n\n\tthe  ", "'s'S don't it'll", "sisisisi ooooo"),
 ]
 
