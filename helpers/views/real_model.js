@@ -36,6 +36,7 @@ class RealModel {
     this.opens = 0; // the request for the file that was handed over last
     this.reads = 0; // that for the text that was read last; answers to earlier ones are late
     this.fromSite = false; // whether the file was fetched
+    this.isFetching = false;
     /** @type {ReturnType<typeof unpackReading> | null} */
     this.reading = null; // of the reader's own text, as it came last
     this.asked = { text: "", chat: false }; // the text that is being read
@@ -122,6 +123,8 @@ class RealModel {
   /** The file that the site carries. */
   async bring() {
     const { fileUrl, model } = this.state;
+    if (this.isFetching) return;
+    this.isFetching = true;
     this.wrong.textContent = "";
     this.tell("");
     try {
@@ -134,6 +137,7 @@ class RealModel {
       this.opening.tell("");
       this.wrong.textContent = error instanceof Error ? error.message : String(error);
     }
+    this.isFetching = false;
   }
 
   read(text, chat) {

@@ -765,9 +765,12 @@ def test_a_carried_file_is_fetched_once_and_kept(carried):
     talk = Talk(show())
     shown = talk.shown
     assert shown.control("fetch").inner_text() == "Fetch the model (0 MB)"
-    shown.press("fetch", "Enter")
+    shown.press("fetch", "Enter", 3)  # once is enough
     wait(shown, "progress", "The file is being opened")
-    assert talk.asked()["file"] == SMALL.size
+    assert talk.asked() | {"expected": 0} == {
+        **{"kind": "open", "number": 1, "file": SMALL.size},
+        "expected": 0,
+    }
     assert shown.value("status") == ""
     (folder / "model.gguf").unlink()
     talk = Talk(show())

@@ -8,8 +8,8 @@ const LENGTHS = [10, 20, 40, 80, 160]; // tokens that are written at most
 
 /**
  * The controls, and the text that the model has before it, with what it wrote marked. Returns the
- * element; `begin(text)` reads a first one; `focus()`; `writing(on)`, whether it is writing now; and `show(text, written)`, of which the second
- * stands on a line of its own if it is an answer.
+ * element; `begin(text)` reads a first one; `focus()`; `writing(on)`, whether it is writing now;
+ * and `show(text, written)`, of which the second stands on a line of its own if it is an answer.
  * @param {{
  *   read: (text: string, chat: boolean) => void,
  *   write: (options: { temperature: number, topP: number, most: number }) => void,
