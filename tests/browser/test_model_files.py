@@ -249,6 +249,34 @@ def test_a_wheel_that_cant_be_used_is_named(worker, spoil, message):
     refused(worker, spoil(tiny()[0]), None, message)
 
 
+# A device on which arrays of one size can't be had.
+LACKING = """
+const lack = () => { throw new RangeError("Array buffer allocation failed"); };
+globalThis.Uint8Array = new Proxy(Uint8Array, {
+  construct: (Real, [size, ...more]) => size === %d ? lack() : new Real(size, ...more),
+});
+"""
+NO_MEMORY = "WebAssembly.Memory = function () { throw new RangeError('none'); };\n"
+
+
+@pytest.mark.parametrize("before", [NO_MEMORY, LACKING % (12 * 256 * 257 // 2)])
+def test_a_model_for_which_memory_is_lacking(page, before):
+    answer = Worked(page, before).open(tiny()[0])[-1]
+    assert answer["message"] == (
+        "This device lacks the memory for the model: the file alone takes 84,768 bytes."
+    )
+
+
+def test_a_text_for_which_memory_is_lacking(page):
+    worker = Worked(page, LACKING % (12 * 3 * 4 // 2))
+    worker.open(tiny()[0])
+    assert worker.read("the cat") == (
+        "This device lacks the memory for that. Close other pages, or take a shorter "
+        "text."
+    )
+    assert worker.read("the cats")["text"] == "the cats"
+
+
 @pytest.mark.parametrize(
     ("allowed", "compute"),
     [("", "JavaScript"), ("'wasm-unsafe-eval'", "WebAssembly")],

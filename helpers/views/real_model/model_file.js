@@ -11,7 +11,7 @@ import { productsFor } from "./vector_products.js";
 const LARGEST = 160e6; // bytes
 const TOLD = 1 << 20; // bytes, between two reports
 const LONGEST = 512; // tokens; memory for keys, values and weights grows with them
-const SIZE = (bytes) => `${bytes.toLocaleString("en")} bytes`;
+const inBytes = (bytes) => `${bytes.toLocaleString("en")} bytes`;
 
 /**
  * What the file should be.
@@ -28,7 +28,7 @@ const SIZE = (bytes) => `${bytes.toLocaleString("en")} bytes`;
 export async function openModel(file, expected, tell) {
   const { size, stream, stage } = await sourceOf(file);
   if (size > LARGEST)
-    throw new Error(`The file has ${SIZE(size)}, more than a model that this page can hold.`);
+    throw new Error(`The file has ${inBytes(size)}, more than a model that this page can hold.`);
   const products = inMemory(size, () => productsFor(size));
   const { bytes } = products;
   await collect(stream, bytes, (done) => tell(stage, done, size));
@@ -38,8 +38,8 @@ export async function openModel(file, expected, tell) {
   const name = gguf.metadata.get("general.name") ?? "a Llama without a name";
   if (expected && expected.bytes !== size)
     throw new Error(
-      `The file holds another model than ${expected.name}: ${name}, with ${SIZE(size)} instead ` +
-        `of ${SIZE(expected.bytes)}.`,
+      `The file holds another model than ${expected.name}: ${name}, with ${inBytes(size)} ` +
+        `instead of ${inBytes(expected.bytes)}.`,
     );
   const model = new Llama(gguf, products, LONGEST);
   const tokenizer = new BytePairs(gguf.metadata, model.sizes.vocabulary);
@@ -82,7 +82,7 @@ async function collect(stream, bytes, tell) {
     if (isTold || done === bytes.length) tell(done);
   }
   if (done < bytes.length)
-    throw new Error(`The file is cut off: its last ${SIZE(bytes.length - done)} are missing.`);
+    throw new Error(`The file is cut off: its last ${inBytes(bytes.length - done)} are missing.`);
 }
 
 /** What needs much memory; if there isn't enough, it says so. */
@@ -92,7 +92,7 @@ function inMemory(size, make) {
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     throw new Error(
-      `This device lacks the memory for the model: the file alone takes ${SIZE(size)}.`,
+      `This device lacks the memory for the model: the file alone takes ${inBytes(size)}.`,
     );
   }
 }

@@ -106,8 +106,14 @@ async function done(data, request) {
   try {
     await REQUESTED[data.kind](data, request, say);
   } catch (error) {
-    say("failed", { message: error instanceof Error ? error.message : String(error) });
+    say("failed", { message: inWords(error) });
   }
+}
+
+function inWords(error) {
+  if (error instanceof RangeError)
+    return "This device lacks the memory for that. Close other pages, or take a shorter text.";
+  return error instanceof Error ? error.message : String(error);
 }
 
 onmessage = ({ data }) => {
