@@ -8,7 +8,9 @@ A content security policy then says what a page may do; what it doesn't name can
 happen. Scripts are those of the site's own files and those that the page was built
 with, each named by its hash, so a script that got into a page some other way doesn't
 run; a worker runs only what a page's own script hands to it. Nothing is fetched,
-nothing is framed, and no address but the site's is loaded.
+nothing is framed, and no address but the site's is loaded. The page on which a real
+model runs may also compile WebAssembly, and where a copy of the book carries the
+model's file, fetch that from its own site.
 Styles may stand in the page: MathJax and the views write theirs there. Of a page that
 was opened as a file, Firefox takes no form as the site's own, so the search box needs
 ``file:``.
@@ -33,6 +35,11 @@ DIRECTIVES = {
     "font-src": "'self'",
     "form-action": "'self' file:",
     "base-uri": "'none'",
+}
+# What a page may do besides, by what stands in it: a view, and a file that it fetches.
+MORE = {
+    'data-module="real_model"': {"script-src": " 'wasm-unsafe-eval'"},
+    '"fileUrl":"': {"connect-src": "'self'"},
 }
 SCRIPT = re.compile(r"<script(?![^>]*\ssrc=)[^>]*>(.*?)</script>", re.DOTALL)
 TAG = re.compile(r"<[a-z][^>]*>")
@@ -76,9 +83,13 @@ def with_policy(page):
     """The page's HTML with its policy, which stands before all that it governs."""
     page = POLICY.sub("", page)
     allowed = " ".join(hashes(page))
+    directives = dict(DIRECTIVES)
+    for mark, more in MORE.items():
+        for name, sources in more.items() if mark in page else ():
+            directives[name] = directives.get(name, "") + sources
     policy = "; ".join(
         f"{name} {sources.format(hashes=allowed)}".strip()
-        for name, sources in DIRECTIVES.items()
+        for name, sources in directives.items()
     )
     meta = f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
     if not START.search(page):  # index.html, which only leads to the first page

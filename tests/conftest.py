@@ -1,5 +1,6 @@
 """What several tests share: the notebooks, the built site, and a browser."""
 
+import contextlib
 import functools
 import hashlib
 import http.server
@@ -215,35 +216,42 @@ def pytest_terminal_summary(terminalreporter, config):
         terminalreporter.line(f"{seconds:6.1f}  seconds to build the book")
 
 
-@pytest.fixture(scope="session")
-def site_over_http(site):
-    """The address of a server that holds the built book."""
+@contextlib.contextmanager
+def served(folder):
+    """The address of a server that holds a folder's files, while it is needed."""
 
     class Quiet(http.server.SimpleHTTPRequestHandler):
         def log_message(self, *arguments):
             """The tests collect failed requests from the browser's side."""
 
-    handler = functools.partial(Quiet, directory=str(site))
+    handler = functools.partial(Quiet, directory=str(folder))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-        thread.join()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+@pytest.fixture(scope="session")
+def site_over_http(site):
+    """The address of a server that holds the built book."""
+    with served(site) as address:
+        yield address
 
 
 @pytest.fixture(scope="session")
 def chromium():
-    """A headless Chromium: Debian's, or the one that Playwright has installed."""
-    from playwright.sync_api import Error, expect, sync_playwright
+    """A headless Chromium, whose pages are waited for."""
+    from playwright.sync_api import Error, expect
 
-    names = ("chromium", "chromium-browser", "google-chrome")
-    found = next(filter(None, map(shutil.which, names)), None)
-    with sync_playwright() as playwright:
+    from tests.browser.launched import launched
+
+    with contextlib.ExitStack() as stack:
         try:
-            browser = playwright.chromium.launch(
-                executable_path=found, args=["--no-sandbox"]
-            )
+            browser = stack.enter_context(launched())
         except Error as error:
             if os.environ.get("BOOK_REQUIRE_BROWSER"):
                 raise
@@ -251,7 +259,6 @@ def chromium():
             pytest.skip(f"no Chromium; run 'playwright install chromium' ({why})")
         expect.set_options(timeout=LONGEST_WAIT * 1000)
         yield Patient(browser)
-        browser.close()
 
 
 class Patient:

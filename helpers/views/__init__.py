@@ -15,6 +15,7 @@ from helpers.views.model_in_the_page import model_in_the_page
 from helpers.views.orthogonaliser import orthogonaliser
 from helpers.views.query_explorer import query_explorer
 from helpers.views.quiz import quiz
+from helpers.views.real_model import real_model
 from helpers.views.rotary_clocks import rotary_clocks
 from helpers.views.sampler import sampler
 from helpers.views.soft_lookup import soft_lookup
@@ -43,6 +44,7 @@ __all__ = [
     "orthogonaliser",
     "query_explorer",
     "quiz",
+    "real_model",
     "rotary_clocks",
     "sampler",
     "soft_lookup",

@@ -88,7 +88,7 @@ def all_heads(
                     "reader must have read and next_without, as a HeadReader, got "
                     f"{type(reader).__name__}"
                 )
-    _require_head(head, first)
+    require_head("head", head, first)
     T = len(first["tokens"])
     for name, place in (("query", query), ("key", key)):
         if place is not None and not (validation.is_whole(place) and 0 <= place < T):
@@ -255,14 +255,24 @@ def _require_bytes(number: int, reading: Reading) -> None:
         )
 
 
-def _require_head(head: Head, reading: Reading) -> None:
+def require_head(name: str, head: Head, reading: Reading) -> None:
+    """Refuse what isn't a head of the model.
+
+    Args:
+        name: the argument's.
+        head: what came.
+        reading: one of the model.
+
+    Raises:
+        ValueError: anything but a pair of a layer and a head that are there.
+    """
     sizes = (reading["layers"], reading["heads"])
     pair = isinstance(head, (tuple, list)) and len(head) == 2
     if not pair or not all(
         validation.is_whole(i) and 0 <= i < n for i, n in zip(head, sizes, strict=True)
     ):
         raise ValueError(
-            f"head must be a layer below {sizes[0]} and a head below {sizes[1]}, got "
+            f"{name} must be a layer below {sizes[0]} and a head below {sizes[1]}, got "
             f"{head!r}"
         )
 

@@ -1,7 +1,7 @@
 import { button, menu, slider } from "./shared/controls.js";
 import { randomFrom } from "./shared/mathematics.js";
 import { COLOURS, h, mixed, scroll, table } from "./shared/page.js";
-import { fixed, isolated } from "./shared/words.js";
+import { fixed, isolated, several } from "./shared/words.js";
 
 /** Masks drawn one after another, what each leaves of the weights, and the mean of it all. */
 export function render({ state, el }) {
@@ -27,7 +27,12 @@ export function render({ state, el }) {
         one,
         off,
       ),
-      meanTable(`Mean over ${several(draws.count)}, the weight below it`, names, weights, mean),
+      meanTable(
+        `Mean over ${several(draws.count, "draw")}, the weight below it`,
+        names,
+        weights,
+        mean,
+      ),
     );
     sentence.replaceChildren(
       training
@@ -84,7 +89,6 @@ export function render({ state, el }) {
 }
 
 const counted = (count) => count.toLocaleString("en");
-const several = (count) => (count === 1 ? "1 draw" : `${counted(count)} draws`);
 
 /**
  * Masks from the seed: the latest, how many there were, how often each entry was kept.

@@ -1,9 +1,10 @@
+import { dropsFiles } from "./shared/files.js";
 import { lossChart } from "./shared/loss_chart.js";
 import { h } from "./shared/page.js";
+import { startWorker } from "./shared/start_worker.js";
 import {
   bytesOf,
   description,
-  dropsFiles,
   mainControls,
   settingsControls,
   settingsOf,
@@ -11,6 +12,7 @@ import {
 import { panel } from "./trainer/panel.js";
 import WORKER_CODE from "./trainer/worker.js?text";
 const FILE_NAME = "model.safetensors";
+const REFUSED = "This browser doesn't let the page start a worker: nothing can be trained here.";
 
 /** A transformer that learns in the page: its loss, its answers, where it looks, what it writes. */
 export function render({ state, el }) {
@@ -117,10 +119,11 @@ class Trainer {
     this.paused = false;
     this.setRunning(false);
     this.worker ??= startWorker(
+      WORKER_CODE,
       (data) => this.hear(data),
-      (message) => {
+      () => {
         [this.worker, this.panel, this.shown, this.unsaved] = [null, null, 0, false];
-        this.fail(message);
+        this.fail(REFUSED);
       },
     );
     if (!this.worker) return;
@@ -254,21 +257,6 @@ class Trainer {
 function chartOf(steps, alphabet, levels) {
   const most = Math.max(0.5, Math.ceil(2 * Math.log(alphabet.length)) / 2);
   return lossChart({ steps, most, levels: levels.filter(([, loss]) => loss < most) });
-}
-
-/** Start the worker from its text, which needs no address; null where that is forbidden. */
-function startWorker(heard, fail) {
-  const refused = "This browser doesn't let the page start a worker: nothing can be trained here.";
-  try {
-    const url = URL.createObjectURL(new Blob([WORKER_CODE], { type: "text/javascript" }));
-    const worker = new Worker(url);
-    worker.onmessage = ({ data }) => heard(data);
-    worker.onerror = () => fail(refused);
-    return worker;
-  } catch {
-    fail(refused);
-    return null;
-  }
 }
 
 function download(bytes, name) {

@@ -1,3 +1,4 @@
+import { arc, LEAST_ARC } from "./shared/arcs.js";
 import { button, menu, tick } from "./shared/controls.js";
 import { COLOURS, draw, h } from "./shared/page.js";
 import { barTable, largest, named, nextTable, quoted, Reader } from "./shared/reader.js";
@@ -7,7 +8,6 @@ import { transformer } from "./shared/transformer.js";
 // Each character has its own place in the drawing, in pixels of an undistorted one.
 const [WIDTH, HEIGHT, TOP] = [10, 46, 34];
 const [FEWEST, MOST] = [14, 72]; // columns
-const LEAST = 0.02; // a smaller weight has no arc
 
 /** A story that breaks off: where a head looks back from its last character, and what for. */
 export function render({ state, el }) {
@@ -249,9 +249,10 @@ function parts({ characters, weights, best, works, next }, places) {
       "fill-opacity": (works ? 0.85 : 0.3) * weights[i],
     }),
   );
+  const above = ({ x, y }) => ({ x, y: y - 17 });
   const arcs = largest(weights, weights.length)
-    .filter((i) => weights[i] >= LEAST && i !== last)
-    .map((i) => arc(places[last], places[i], weights[i], { colour, works }));
+    .filter((i) => weights[i] >= LEAST_ARC && i !== last)
+    .map((i) => arc(above(places[last]), above(places[i]), weights[i], works));
   const letters = characters.map((one, i) =>
     draw("text", { x: places[i].x, y: places[i].y }, one === "\n" ? "↵" : one),
   );
@@ -280,18 +281,4 @@ function parts({ characters, weights, best, works, next }, places) {
       draw("text", { x: end.x, y: end.y }, next === "space" ? "" : next),
     ),
   ];
-}
-
-/** A line from the last character back to another one, as thick as its weight. */
-function arc(from, to, weight, { colour, works }) {
-  const [startY, endY] = [from.y - 17, to.y - 17];
-  const top = Math.min(startY, endY) - Math.min(30, 8 + Math.abs(from.x - to.x) / 6);
-  return draw("path", {
-    d: `M ${from.x} ${startY} Q ${(from.x + to.x) / 2} ${top} ${to.x} ${endY}`,
-    fill: "none",
-    stroke: colour,
-    "stroke-width": (0.6 + 3 * weight).toFixed(2),
-    "stroke-opacity": (works ? 0.25 + 0.7 * weight : 0.5).toFixed(2),
-    "stroke-dasharray": works ? undefined : "5 4",
-  });
 }

@@ -19,15 +19,15 @@ from dataclasses import dataclass
 from typing import Any
 
 FOLDER = pathlib.Path(__file__).resolve().parent
-# Where modules are: the views', those that several are made of, and those of the worker
-# that trains a model.
-FOLDERS = (FOLDER, FOLDER / "shared", FOLDER / "trainer")
+# Where modules are: the views', those that several are made of, and those of two
+# workers: one trains a model, the other runs one that others trained.
+FOLDERS = (FOLDER, FOLDER / "shared", FOLDER / "trainer", FOLDER / "real_model")
 IMPORT = re.compile(
-    r'^import \{[^}]*\} from "\.{1,2}/(?:[a-z]+/)?([a-z_]+)\.js";\n', re.MULTILINE
+    r'^import \{[^}]*\} from "\.{1,2}/(?:[a-z_]+/)?([a-z_0-9]+)\.js";\n', re.MULTILINE
 )
 # A module whose text another one takes, to start a worker from it.
 WORKER = re.compile(
-    r'^import (\w+) from "\./(?:[a-z]+/)?([a-z_]+)\.js\?text";\n', re.MULTILINE
+    r'^import (\w+) from "\./(?:[a-z_]+/)?([a-z_0-9]+)\.js\?text";\n', re.MULTILINE
 )
 # The style of all views, of which a bundle takes the parts of its modules.
 STYLE = re.compile(r'^import (\w+) from "\.\./views\.css\?text";\n', re.MULTILINE)

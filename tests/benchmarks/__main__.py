@@ -8,6 +8,7 @@ better. Nothing here asserts a time; `test_page.py`, run by itself, does.
 import sys
 
 from helpers.notebook.device import choose_device
+from tests.benchmarks.model_in_a_page import bench_model_in_a_page
 from tests.benchmarks.real_model import bench_real_model
 from tests.benchmarks.speed import bench_attention, bench_generation
 
@@ -15,6 +16,7 @@ PARTS = {
     "attention": bench_attention,
     "generation": bench_generation,
     "real_model": bench_real_model,
+    "page": bench_model_in_a_page,
 }
 
 

@@ -119,6 +119,22 @@ class Firefox:
         source = {"type": "key", "id": "keyboard", "actions": keys}
         self._ask("input.performActions", context=self._page, actions=[source])
 
+    def hand_over(self, place, path):
+        """Choose a file in the field at a place, a selector."""
+        answer = self._ask(
+            "script.evaluate",
+            expression=f"document.querySelector({json.dumps(place)})",
+            target={"context": self._page},
+            awaitPromise=False,
+        )
+        element = {"sharedId": answer["result"]["sharedId"]}
+        self._ask(
+            "input.setFiles",
+            context=self._page,
+            element=element,
+            files=[str(path)],
+        )
+
     def close(self):
         """End Firefox, and remove what it has written."""
         self._socket.close()

@@ -8,11 +8,15 @@ import time
 
 import pytest
 
+from helpers.models.head_reading import HeadReader
+from helpers.views import real_model
 from tests.book.test_book import CHAPTERS, PAGES
 from tests.browser.conftest import VALUES
 from tests.browser.firefox import Firefox
 from tests.browser.test_pages import VIEWS, WIDTHS
+from tests.browser.test_real_model import card_of
 from tests.browser.test_views import KEYS, kind
+from tests.samples import tiny_llama
 from tests.samples.views import SAMPLES
 
 pytestmark = pytest.mark.slow
@@ -61,11 +65,11 @@ def texts(values):
     return {name: MARKS.sub("", text) for name, text in dict(values).items()}
 
 
-# Its numbers come from a worker, whenever they are found.
-IN_A_WORKER = "learning_in_the_page"
+# Their numbers come from a worker, whenever they are found.
+IN_A_WORKER = ("learning_in_the_page", "real_model")
 
 
-@pytest.mark.parametrize("name", sorted({*SAMPLES} - {IN_A_WORKER}))
+@pytest.mark.parametrize("name", sorted({*SAMPLES} - {*IN_A_WORKER}))
 def test_a_view_shows_the_same_numbers_as_in_chromium(firefox, show_views, name):
     """At first, and after each control has been moved by the keyboard in both."""
     shown = show_views(SAMPLES[name]())
@@ -84,14 +88,41 @@ def test_a_view_shows_the_same_numbers_as_in_chromium(firefox, show_views, name)
 
 
 def test_a_model_learns_the_same_as_in_chromium(firefox, show_views):
-    shown = show_views(SAMPLES[IN_A_WORKER]())
+    shown = show_views(SAMPLES[IN_A_WORKER[0]]())
     firefox.open(shown.page.url)
     found = {}
     for name, evaluate in (("firefox", firefox.evaluate), ("chromium", page(shown))):
         for press, step in (("anew", 0), ("step", 1), ("step", 2)):
             control = f".live [data-control={press}]"
             evaluate(f"document.querySelector('{control}').click()")
-            found[name] = wait_for(evaluate, step)
+            values = wait_for(evaluate, "found after", str(step))
+            found[name] = values["held out"]
+    assert found["firefox"] == found["chromium"]
+    assert firefox.wrong == []
+
+
+def test_a_model_is_opened_and_writes_the_same_as_in_chromium(
+    firefox, show_views, tmp_path
+):
+    """Its own number for its speed is left out."""
+    path = tiny_llama.write_gguf(tmp_path / "tiny.gguf")
+    reader = HeadReader(*tiny_llama.loaded(path))
+    readings = [reader.read_without_each("the cat sat on it")]
+    shown = show_views(real_model(readings, card_of(path), query=1))
+    firefox.open(shown.page.url)
+    firefox.resize(1280)
+    place = '.live [data-control="open"]'
+    firefox.hand_over(place, path)
+    shown.hand_over("open", path)
+    found = {}
+    for name, evaluate in (("firefox", firefox.evaluate), ("chromium", page(shown))):
+        wait_for(evaluate, "status", "tokens read")
+        for control in ("switch sink", "write"):
+            at = json.dumps(f'.live [data-control="{control}"]')
+            evaluate(f"document.querySelector({at}).click()")
+        wait_for(evaluate, "status", "written")
+        found[name] = texts(evaluate(f"({VALUES})()"))
+        del found[name]["status"]
     assert found["firefox"] == found["chromium"]
     assert firefox.wrong == []
 
@@ -100,11 +131,11 @@ def page(shown):
     return shown.page.evaluate
 
 
-def wait_for(evaluate, step):
-    """The held-out loss once so many steps were examined."""
+def wait_for(evaluate, name, text):
+    """All places, once one of them shows a text."""
     for _ in range(600):
         values = dict(evaluate(f"({VALUES})()"))
-        if values.get("found after") == str(step):
-            return values["held out"]
+        if text in values.get(name, ""):
+            return values
         time.sleep(0.1)
-    raise AssertionError(f"nothing was found after step {step}")
+    raise AssertionError(f"{name} never showed {text}, but {values.get(name)}")

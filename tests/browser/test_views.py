@@ -135,7 +135,12 @@ def test_hostile_names_are_shown_as_text(show_views, name):
 
 
 # How many fields a reader may write into.
-FIELDS = {"model_in_the_page": 1, "soft_lookup": 6, "learning_in_the_page": 3}
+FIELDS = {
+    "model_in_the_page": 1,
+    "soft_lookup": 6,
+    "learning_in_the_page": 3,
+    "real_model": 3,
+}
 
 
 @pytest.mark.parametrize("name", SAMPLES)

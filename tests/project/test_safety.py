@@ -54,9 +54,14 @@ def test_nothing_unpickles():
     assert found == []
 
 
+# Where a copy of the book carries a model's file, a reader may ask for it.
+FETCHING = "kept_file.js"
+
+
 @pytest.mark.parametrize("path", sorted((ROOT / "helpers/views").rglob("*.js")))
 def test_no_script_of_a_view_runs_text_or_asks_a_network(path):
-    assert SCRIPT.findall(path.read_text(encoding="utf-8")) == []
+    allowed = ["fetch("] if path.name == FETCHING else []
+    assert SCRIPT.findall(path.read_text(encoding="utf-8")) == allowed
 
 
 @pytest.mark.parametrize(

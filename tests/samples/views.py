@@ -7,6 +7,7 @@ from helpers.attention import merge_heads, split_heads
 from helpers.models.eight_bits import to_eight_bits
 from helpers.models.head_reading import HeadReader
 from helpers.models.language_model import TransformerLM
+from helpers.models.pretrained.catalogue import Card, File
 from helpers.models.transformer_block import TransformerConfig
 from helpers.text.little_world import WORDS, whole_world
 from tests.samples import models
@@ -214,11 +215,26 @@ class HostileTokenizer:
         return [self.decode([i]) for i in ids]
 
 
-def all_heads():
+def hostile_readings():
     reader = HeadReader(models.model(), HostileTokenizer())
     texts = (HOSTILE[4], HOSTILE[3])  # of 3 and of 7 tokens
-    readings = [reader.read_without_each(text) for text in texts]
-    return views.all_heads(readings, head=(1, 2), query=2, key=1, title=HOSTILE[0])
+    return [reader.read_without_each(text) for text in texts]
+
+
+def all_heads():
+    return views.all_heads(
+        hostile_readings(), head=(1, 2), query=2, key=1, title=HOSTILE[0]
+    )
+
+
+def real_model():
+    file = File(name=HOSTILE[2], wheel="", hub="", size=98, sha256="0" * 64)
+    names = {"name": HOSTILE[1], "authors": HOSTILE[3], "licence": HOSTILE[6]}
+    card = Card(**names, wheel=f"{HOSTILE[0]}==1", files=(file,))
+    jobs = {HOSTILE[5]: (0, 1), HOSTILE[1]: (1, 2)}
+    return views.real_model(
+        hostile_readings(), card, jobs=jobs, head=(1, 2), title=HOSTILE[0]
+    )
 
 
 # A new view gets a line here; it is then tested by test_views.py and in a browser.
@@ -238,6 +254,7 @@ SAMPLES = {
     "temperature_and_width": temperature_and_width,
     "attention_view": attention_view,
     "all_heads": all_heads,
+    "real_model": real_model,
     "sampler": sampler,
     "diagram": diagram,
     "explore": explore,

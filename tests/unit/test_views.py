@@ -100,7 +100,7 @@ def test_every_module_has_a_sample_and_a_test_in_the_browser():
 def test_every_module_of_a_view_lies_beside_its_python():
     assert [name for name in VIEWS if not (FOLDER / f"{name}.py").exists()] == []
     folders = {path.parent.name for path in FILES.values()}
-    assert folders == {"views", "shared", "trainer"}
+    assert folders == {"views", "shared", "trainer", "real_model"}
 
 
 def test_a_workers_code_is_a_text_in_the_page():

@@ -10,6 +10,7 @@ const EDGE = { left: 32, top: 18, foot: 6 }; // for the numbers of layers and he
 const LEAST = 16; // a square's width; layers that don't fit go on in a band below
 const MOST = 34;
 const FADED = 0.12;
+const FINEST = 48; // points of a head's picture, along each side
 
 /**
  * What the map shows: in each square all weights, one query's or one key's, or a shade from 0 to 1;
@@ -25,7 +26,10 @@ const FADED = 0.12;
 export function headMap({ pick, tell }) {
   /** @type {Shown | null} */
   let shown = null;
+  let room = 0; // the element's width, measured when it changes and not at each drawing
   let plan = { size: LEAST, columns: 1 }; // squares side by side in a band
+  /** @type {{ of: any[], sheet: any }} */
+  let kept = { of: [], sheet: null }; // the last sheet, and what it shows
   const canvas = h("canvas", { "aria-hidden": "true" });
   const label = h("div", { class: "tip", hidden: true });
   const element = h(
@@ -92,9 +96,9 @@ export function headMap({ pick, tell }) {
 
   /** The numbers along both edges, and every square. */
   const draw = () => {
-    if (!shown || element.clientWidth === 0) return;
+    if (!shown || room === 0) return;
     const { layers, heads } = shown.reading;
-    plan = planFor(element.clientWidth, layers);
+    plan = planFor(room, layers);
     const bands = Math.ceil(layers / plan.columns);
     const [width, height] = [EDGE.left + plan.columns * plan.size, bands * bandHeight()];
     const scale = devicePixelRatio;
@@ -106,33 +110,33 @@ export function headMap({ pick, tell }) {
     const style = getComputedStyle(element);
     const colours = { text: style.color, weights: style.getPropertyValue("--weights").trim() };
     drawEdges(context, colours.text, plan.size, shown.reading, corner);
-    const sheet = shown.shade ? null : sheetOf(shown.reading, colours.weights);
+    const sheet = shown.shade ? null : sheetFor(shown, colours.weights);
     for (let layer = 0; layer < layers; layer += 1)
       for (let head = 0; head < heads; head += 1)
         drawSquare(context, shown, sheet, [layer, head], colours);
   };
-  const drawSquare = (context, picture, sheet, place, colours) => {
+  const sheetFor = ({ reading, query, key }, colour) => {
+    const of = [reading, query, key, colour];
+    if (of.some((one, i) => one !== kept.of[i]))
+      kept = { of, sheet: sheetOf(reading, query, key, colour) };
+    return kept.sheet;
+  };
+  const drawSquare = (context, picture, drawn, place, colours) => {
     const [layer, head] = place;
     const [x, y] = corner(place);
-    const { reading, query, key, shade } = picture;
+    const { shade } = picture;
     const gap = plan.size < 20 ? 1 : 2;
     const size = plan.size - gap;
-    const T = reading.tokens.length;
     context.globalAlpha = picture.faded(place) ? FADED : 1;
     const strength = context.globalAlpha;
     context.fillStyle = colours.text;
     context.globalAlpha = 0.07 * strength;
     context.fillRect(x, y, size, size);
     context.globalAlpha = strength;
-    if (sheet) {
-      context.imageSmoothingEnabled = T > size * devicePixelRatio;
-      const from = [
-        layer * T + (key !== null && query === null ? key : 0),
-        head * T + (query ?? 0),
-        key !== null && query === null ? 1 : T,
-        query === null ? T : 1,
-      ];
-      context.drawImage(sheet, from[0], from[1], from[2], from[3], x, y, size, size);
+    if (drawn) {
+      const { sheet, width, height } = drawn;
+      context.imageSmoothingEnabled = Math.max(width, height) > size * devicePixelRatio;
+      context.drawImage(sheet, layer * width, head * height, width, height, x, y, size, size);
     } else {
       context.fillStyle = colours.weights;
       context.globalAlpha = strength * Math.max(0, Math.min(1, shade?.(place) ?? 0));
@@ -158,6 +162,7 @@ export function headMap({ pick, tell }) {
   // It is measured once it is on the page, and drawn anew in other colours.
   let watched = false;
   new ResizeObserver(() => {
+    room = element.clientWidth;
     const view = element.closest(".aos-view");
     if (!watched && view) {
       watched = true;
@@ -207,20 +212,39 @@ function drawEdges(context, colour, size, { layers, heads }, corner) {
   }
 }
 
-/** All weights of all heads side by side, a point each, as strong as its weight. */
-function sheetOf({ tokens, layers, heads, bytes }, colour) {
+/**
+ * A picture of each head, side by side: all its weights, or those of one query or one key. Of a
+ * long text each point is the largest of several weights, because a square has few pixels.
+ */
+function sheetOf({ tokens, layers, heads, row }, query, key, colour) {
   const T = tokens.length;
+  const side = Math.min(T, FINEST);
+  const [width, height] = [
+    key !== null && query === null ? 1 : side,
+    query === null ? side : 1, // a query has one row
+  ];
+  const across = Uint8Array.from({ length: T }, (_, j) => (width === 1 ? 0 : (j * side) / T));
+  const down = Uint8Array.from({ length: T }, (_, i) => (height === 1 ? 0 : (i * side) / T));
+  const [first, last] = query === null ? [0, T - 1] : [query, query];
   const sheet = document.createElement("canvas");
-  [sheet.width, sheet.height] = [layers * T, heads * T];
+  [sheet.width, sheet.height] = [layers * width, heads * height];
   const picture = new ImageData(sheet.width, sheet.height);
-  const [red, green, blue] = [1, 3, 5].map((i) => parseInt(colour.slice(i, i + 2), 16));
+  const { data } = picture;
   for (let layer = 0; layer < layers; layer += 1)
     for (let head = 0; head < heads; head += 1)
-      for (let i = 0; i < T; i += 1)
-        for (let j = 0; j < T; j += 1) {
-          const place = (head * T + i) * sheet.width + layer * T + j;
-          picture.data.set([red, green, blue, bytes(layer, head, i, j)], 4 * place);
+      for (let i = first; i <= last; i += 1) {
+        const weights = row(layer, head, i);
+        const [from, to] = width === 1 ? [key, key + 1] : [0, weights.length];
+        const begin = (head * height + down[i]) * sheet.width + layer * width;
+        for (let j = from; j < to; j += 1) {
+          const strength = 4 * (begin + across[j]) + 3;
+          if (weights[j] > data[strength]) data[strength] = weights[j];
         }
-  sheet.getContext("2d")?.putImageData(picture, 0, 0);
-  return sheet;
+      }
+  const context = /** @type {CanvasRenderingContext2D} */ (sheet.getContext("2d"));
+  context.putImageData(picture, 0, 0);
+  context.globalCompositeOperation = "source-in"; // the colour, as strong as the weights
+  context.fillStyle = colour;
+  context.fillRect(0, 0, sheet.width, sheet.height);
+  return { sheet, width, height };
 }

@@ -1,6 +1,8 @@
 // All heads of all layers for one text: tokens, a map, one head's weights, a ranking, a next token.
 // It knows nothing of where readings come from.
 
+import { arcsOver } from "./arcs.js";
+import { headFinder } from "./head_finder.js";
 import { headMap } from "./head_map.js";
 import { headRanking } from "./head_ranking.js";
 import { exact, exactParts, headName, tokenAt } from "./head_words.js";
@@ -17,12 +19,15 @@ const NOBODY = { query: null, key: null };
 
 /**
  * The view of a reading. `change(off)` hears which heads are to be off, each as "13.8", the last
- * one behind the others. Returns the element; `show(reading, start)`, where `start` has the head,
- * the query and the key to begin with; and `answer(off, next)`, the next tokens without those
- * heads, or null where they aren't known.
- * @param {{ change: (off: string[]) => void }} options
+ * one behind the others; `jobs` are heads that are offered by what they do. Returns the element;
+ * `show(reading, start)`, where `start` has the head, the query and the key to begin with, and
+ * `parts`, whether more than heads can be switched; `answer(off, next)`, the next tokens without
+ * what is off, or null where they aren't known; and `expect(next)`, those of a text that grows.
+ * @param {{
+ *   change: (off: string[]) => void, jobs?: [string, [number, number]][],
+ * }} options
  */
-export function headPicture({ change }) {
+export function headPicture({ change, jobs = [] }) {
   /** @type {Reading} */
   let reading;
   /** @type {[number, number]} */
@@ -33,6 +38,9 @@ export function headPicture({ change }) {
   let pointed = NOBODY; // what the mouse is on, for as long as it is
   /** @type {string[]} */
   let off = [];
+  /** @type {{ before: Next | null, after: Next | null }} */
+  let next = { before: null, after: null }; // with everything on, and without what is off
+  let parts = false;
   let drawn = ""; // the head whose matrix is shown
   const pair = () => ({ query: pointed.query ?? kept.query, key: pointed.key ?? kept.key });
   const keep = (found) => {
@@ -63,6 +71,9 @@ export function headPicture({ change }) {
     query: row("query", "query: the token that looks"),
     key: row("key", "key: the token that is looked at"),
   };
+  const arcs = { query: arcsOver(rows.query.element), key: arcsOver(rows.key.element) };
+  const rowOf = (side) => h("div", { class: "arched" }, rows[side].element, arcs[side].element);
+  const finder = jobs.length > 0 ? headFinder({ jobs, pick: choose }) : null;
   const caption = h("p", { class: "note said", "data-value": "caption" });
   const map = headMap({ pick: choose, tell: (place) => headName(place) + told(place) });
   const sentence = h("p", {
@@ -80,7 +91,9 @@ export function headPicture({ change }) {
     if (key !== undefined) keep({ query: Number(query), key: Number(key) });
   });
   const ranking = headRanking({ change: () => paint(), pick: choose });
-  const next = nextTokens({ change });
+  const predicted = nextTokens({ change });
+  const paintNext = () =>
+    predicted.show({ ...next, off, parts, predicts: reading.next !== null, map: reading.off });
 
   const token = (i) => tokenAt(reading.tokens, i);
   const weight = ([layer, head], i, j) => reading.bytes(layer, head, i, j) / 255;
@@ -151,7 +164,8 @@ export function headPicture({ change }) {
       matrix.update(reading.weights(...chosen), names, names, hidden);
     }
     matrix.mark(query !== null ? "queries" : key !== null ? "keys" : null, query ?? key ?? 0);
-    next.choose(chosen);
+    predicted.choose(chosen);
+    finder?.show(reading, chosen);
   };
   /** The tokens, each on as much colour as the chosen head gives it, or gets from it. */
   const paintRows = (query, key) => {
@@ -170,6 +184,10 @@ export function headPicture({ change }) {
     };
     paintRow("query", kept.query, query, got);
     paintRow("key", kept.key, key, given);
+    const works = !off.includes(headName(chosen));
+    const all = (share) => reading.tokens.map((_, i) => share(i));
+    arcs.key.show(query, query === null ? [] : all(given), works);
+    arcs.query.show(query === null ? key : null, key === null ? [] : all(got), works);
   };
 
   return {
@@ -180,10 +198,11 @@ export function headPicture({ change }) {
         "div",
         { class: "looking" },
         h("span", { class: "side queries" }, "query"),
-        rows.query.element,
+        rowOf("query"),
         h("span", { class: "side keys" }, "key"),
-        rows.key.element,
+        rowOf("key"),
       ),
+      finder?.element,
       caption,
       map.element,
       sentence,
@@ -191,17 +210,23 @@ export function headPicture({ change }) {
         "div",
         { class: "panels" },
         h("div", { class: "found" }, ranking.elements),
-        h("div", { class: "effect" }, next.elements),
+        h("div", { class: "effect" }, predicted.elements),
         matrix.element,
       ),
     ),
     /**
      * @param {Reading} newReading
-     * @param {{ head?: [number, number], query?: number | null, key?: number | null }} start
+     * @param {{
+     *   head?: [number, number], query?: number | null, key?: number | null, parts?: boolean,
+     * }} start
      */
     show(newReading, start = {}) {
       reading = newReading;
-      [chosen, drawn, off] = [start.head ?? chosen, "", []];
+      [chosen, drawn, off, parts] = [start.head ?? chosen, "", reading.off, start.parts ?? false];
+      next =
+        off.length > 0
+          ? { before: null, after: reading.next }
+          : { before: reading.next, after: null };
       [kept, pointed] = [{ query: start.query ?? null, key: start.key ?? null }, NOBODY];
       for (const side of ["query", "key"])
         rows[side].fill(
@@ -211,17 +236,27 @@ export function headPicture({ change }) {
           ]),
         );
       ranking.read(reading);
-      next.show(reading.next, [], null);
+      paintNext();
       paint();
     },
     /**
      * @param {string[]} newOff
-     * @param {Next | null} after
+     * @param {Next | null} found
      */
-    answer(newOff, after) {
+    answer(newOff, found) {
       off = newOff;
-      next.show(reading.next, off, after);
+      next =
+        off.length > 0 ? { ...next, after: found } : { before: found ?? next.before, after: null };
+      paintNext();
       paint();
+    },
+    /**
+     * What comes next in a text that has grown since it was read.
+     * @param {Next} found
+     */
+    expect(found) {
+      next = off.length > 0 ? { before: null, after: found } : { before: found, after: null };
+      paintNext();
     },
   };
 }

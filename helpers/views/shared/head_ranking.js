@@ -28,6 +28,8 @@ export function headRanking({ change, pick }) {
   let least = 0;
   /** @type {Place[]} */
   let listed = [];
+  /** @type {{ [label: string]: number[] }} */
+  let counted = {}; // what was computed of this reading: a number for each head
   const list = listBox({
     name: "ranking",
     label: "the first heads of the ranking",
@@ -76,24 +78,17 @@ export function headRanking({ change, pick }) {
   const scale = () => {
     const found = score();
     if (!found) return { low: false, top: 1 };
-    const top =
-      found.most(reading) ??
-      Math.max(1e-9, ...places(reading).map((one) => found.of(reading, ...one)));
+    const top = found.most(reading) ?? Math.max(1e-9, ...numbersOf(found));
     return { low: found.low ?? false, top };
   };
-  /**
-   * A head's number; for the weight between two tokens it depends on which are chosen.
-   * @param {Pair} pair
-   * @param {Place} place
-   */
-  const numberOf = (pair, place) =>
-    score()?.of(reading, ...place) ?? pairWeight(reading, pair, place);
+  const numbersOf = (found) =>
+    (counted[found.label] ??= places(reading).map((place) => found.of(reading, ...place)));
 
   return {
     elements: [h("div", { class: "controls" }, scores, limits), count, place],
     /** Another reading; the score stays where it has one. */
     read(newReading) {
-      reading = newReading;
+      [reading, counted] = [newReading, {}];
       if (!fitting().some((one) => one.label === label)) label = PAIR;
       scores.replaceChildren(scoreMenu());
       select(label);
@@ -112,8 +107,10 @@ export function headRanking({ change, pick }) {
      */
     rank(pair) {
       const { low, top } = scale();
-      const every = places(reading).map((place) => {
-        const number = numberOf(pair, place);
+      const found = score();
+      const numbers = found ? numbersOf(found) : null;
+      const every = places(reading).map((place, i) => {
+        const number = numbers?.[i] ?? pairWeight(reading, pair, place);
         const share = Math.max(0, Math.min(1, number / top));
         const good = low ? 1 - share : share;
         return { place, number, good, left: good >= least / STEPS - 1e-9 };
@@ -157,12 +154,14 @@ function places({ layers, heads }) {
 }
 
 /** The weight from the query to the key; where one of them isn't chosen, the largest. */
-function pairWeight({ tokens, bytes }, { query, key }, [layer, head]) {
+function pairWeight({ tokens, bytes, row }, { query, key }, [layer, head]) {
   if (query === null && key === null) return 0;
-  const all = tokens.map((_, i) => i);
-  const found = (query === null ? all : [query]).flatMap((i) =>
-    (key === null ? all : [key]).map((j) => bytes(layer, head, i, j)),
-  );
+  const found =
+    query === null
+      ? tokens.map((_, i) => bytes(layer, head, i, key))
+      : key === null
+        ? row(layer, head, query)
+        : [bytes(layer, head, query, key)];
   return Math.max(...found) / 255;
 }
 

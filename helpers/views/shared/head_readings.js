@@ -1,15 +1,17 @@
 // What all heads of a model do with a text, as Python has packed it, and scores of each head.
 
-import { sum } from "./mathematics.js";
-
 /**
- * A reading: `weights(layer, head)` has a row for each query; `next` are pairs of a token and a
- * probability, or null; `without(layer, head)` the same where that head is off, or null where that
- * isn't known; `lost(layer, head)` are the nats that the first of `next` loses then.
+ * A reading: `row(layer, head, query)` are a query's weights as bytes, up to the last key that it
+ * sees; `weights(layer, head)` has a row of numbers for each query; `off` is what was switched off
+ * while the text was read; `next` are pairs of a token and a probability, or null;
+ * `without(layer, head)` the same where that head is off, or null where that isn't known;
+ * `lost(layer, head)` are the nats that the first of `next` loses then.
  * @typedef {[string, number][]} Next
  * @typedef {{
  *   text: string, tokens: string[], same: number[], layers: number, heads: number, causal: boolean,
+ *   off: string[],
  *   bytes: (layer: number, head: number, query: number, key: number) => number,
+ *   row: (layer: number, head: number, query: number) => Uint8Array,
  *   weights: (layer: number, head: number) => number[][],
  *   next: Next | null, without: ((layer: number, head: number) => Next) | null,
  *   lost: ((layer: number, head: number) => number) | null,
@@ -17,22 +19,24 @@ import { sum } from "./mathematics.js";
  */
 
 /**
- * @param {any} packed
+ * @param {any} packed its weights are bytes, or base64
  * @returns {Reading}
  */
 export function unpackReading(packed) {
-  const { text, tokens, same, layers, heads, causal, next, without } = packed;
+  const { text, tokens, same, layers, heads, causal, off = [], next, without } = packed;
   const T = tokens.length;
-  const stored = bytesOf(packed.weights);
+  /** @type {Uint8Array} */
+  const stored = typeof packed.weights === "string" ? bytesOf(packed.weights) : packed.weights;
   const size = causal ? (T * (T + 1)) / 2 : T * T;
-  const bytes = (layer, head, query, key) => {
-    if (causal && key > query) return 0;
-    const place = causal ? (query * (query + 1)) / 2 + key : query * T + key;
-    return stored[(layer * heads + head) * size + place];
+  const row = (layer, head, query) => {
+    const before = causal ? (query * (query + 1)) / 2 : query * T;
+    const start = (layer * heads + head) * size + before;
+    return stored.subarray(start, start + (causal ? query + 1 : T));
   };
+  const bytes = (layer, head, query, key) => row(layer, head, query)[key] ?? 0;
   const weights = (layer, head) =>
     tokens.map((_, i) => tokens.map((_, j) => bytes(layer, head, i, j) / 255));
-  const reading = { text, tokens, same, layers, heads, causal, bytes, weights, next };
+  const reading = { text, tokens, same, layers, heads, causal, off, bytes, row, weights, next };
   if (!without) return { ...reading, without: null, lost: null };
   const { vocabulary } = without;
   const [pairs, lost] = [without.next, without.lost].map(
@@ -51,7 +55,12 @@ export function unpackReading(packed) {
 }
 
 /** @param {string} text in base64 */
-const bytesOf = (text) => Uint8Array.from(atob(text), (one) => one.charCodeAt(0));
+function bytesOf(text) {
+  const characters = atob(text);
+  const bytes = new Uint8Array(characters.length);
+  for (let i = 0; i < bytes.length; i += 1) bytes[i] = characters.charCodeAt(i);
+  return bytes;
+}
 
 /**
  * A score of a head. `most` is its largest possible number, or null for the largest found; where
@@ -69,14 +78,14 @@ export const SCORES = [
     does: "the more it looks at the first token",
     most: () => 1,
     fits: ({ tokens }) => tokens.length > 1,
-    of: (reading, layer, head) => later(reading.weights(layer, head), (row) => row[0]),
+    of: (reading, layer, head) => later(reading, layer, head, (row) => row[0] / 255),
   },
   {
     label: "looks one token back",
     does: "the more it looks one token back",
     most: () => 1,
     fits: ({ tokens }) => tokens.length > 1,
-    of: (reading, layer, head) => later(reading.weights(layer, head), (row, i) => row[i - 1]),
+    of: (reading, layer, head) => later(reading, layer, head, (row, i) => row[i - 1] / 255),
   },
   {
     label: "looks behind an earlier copy (induction)",
@@ -90,7 +99,7 @@ export const SCORES = [
     does: "the more a token looks at itself",
     most: () => 1,
     fits: ({ tokens }) => tokens.length > 1,
-    of: (reading, layer, head) => later(reading.weights(layer, head), (row, i) => row[i]),
+    of: (reading, layer, head) => later(reading, layer, head, (row, i) => row[i] / 255),
   },
   {
     label: "is sharp (entropy in nats, lowest first)",
@@ -98,7 +107,7 @@ export const SCORES = [
     low: true,
     most: ({ tokens }) => Math.log(tokens.length),
     fits: ({ tokens }) => tokens.length > 1,
-    of: (reading, layer, head) => later(reading.weights(layer, head), entropy),
+    of: (reading, layer, head) => later(reading, layer, head, entropy),
   },
   {
     label: "is missed by the next token (nats lost)",
@@ -110,14 +119,31 @@ export const SCORES = [
 ];
 
 /** The mean over all queries but the first, which has nothing before it. */
-const later = (rows, of) => sum(rows.slice(1).map((row, i) => of(row, i + 1))) / (rows.length - 1);
+function later({ tokens, row }, layer, head, of) {
+  let total = 0;
+  for (let i = 1; i < tokens.length; i += 1) total += of(row(layer, head, i), i);
+  return total / (tokens.length - 1);
+}
 
-const entropy = (row) => -sum(row.map((weight) => (weight > 0 ? weight * Math.log(weight) : 0)));
+// Of each byte that stands for a weight w: -w log w.
+const TERMS = Float64Array.from({ length: 256 }, (_, byte) =>
+  byte === 0 ? 0 : (-byte / 255) * Math.log(byte / 255),
+);
+
+function entropy(row) {
+  let total = 0;
+  for (let j = 0; j < row.length; j += 1) total += TERMS[row[j]];
+  return total;
+}
 
 /** The mean weight right behind earlier copies of the token that asks, where there are any. */
-function prefixMatching({ same, weights }, layer, head) {
-  const asked = same.map((first, i) => i).filter((i) => same[i] < i);
-  const behind = (row, i) => sum(row.filter((_, j) => j > 0 && j <= i && same[j - 1] === same[i]));
-  const rows = weights(layer, head);
-  return sum(asked.map((i) => behind(rows[i], i))) / asked.length;
+function prefixMatching({ same, row }, layer, head) {
+  let [asked, total] = [0, 0];
+  for (let i = 1; i < same.length; i += 1) {
+    if (same[i] === i) continue;
+    asked += 1;
+    const weights = row(layer, head, i);
+    for (let j = 1; j <= i; j += 1) if (same[j - 1] === same[i]) total += weights[j];
+  }
+  return total / 255 / asked;
 }

@@ -40,3 +40,16 @@ export const quotedToken = (token) => `“${isolated(exact(token))}”`;
  * @param {readonly [number, number]} place
  */
 export const headName = ([layer, head]) => `${layer}.${head}`;
+
+/** The first token, whose sight is a switch of its own. */
+export const SINK = "sink";
+
+/**
+ * What is switched off, in words: "13.8" is a head, "mlp.5" a layer's MLP.
+ * @param {string[]} off
+ */
+export const offInWords = (off) =>
+  off
+    .map((one) => (one === SINK ? "the first token" : one.replace(/^mlp\./, "the MLP of layer ")))
+    .join(", ")
+    .replace(/, ([^,]*)$/, " and $1");

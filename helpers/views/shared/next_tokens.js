@@ -1,79 +1,122 @@
-// The next token with all heads, and beside it with some of them switched off.
+// The next token with everything on, and beside it with some parts of the model switched off.
 
 import { button } from "./controls.js";
-import { exactParts, headName, quotedToken } from "./head_words.js";
+import { exactParts, headName, offInWords, quotedToken, SINK } from "./head_words.js";
 import { COLOURS, h, mixed, scroll, table } from "./page.js";
 import { fixed } from "./words.js";
 
 /** @import { Next } from "./head_readings.js" */
 
 /**
- * Buttons that switch heads off, and a table of the next tokens before and after. `change(off)`
- * hears which heads are to be off, the last one behind the others.
+ * Buttons that switch parts off, and a table of the next tokens before and after. `change(off)`
+ * hears which are to be off, the last one behind the others. Heads can always be switched; with
+ * `parts`, also the MLP of the chosen head's layer, and the sight of the first token.
  * @param {{ change: (off: string[]) => void }} options
  */
 export function nextTokens({ change }) {
-  let name = "";
+  let [layer, name] = [0, ""];
   /** @type {string[]} */
   let off = [];
-  /** @type {Next | null} */
-  let before = null;
-  const toggle = () => {
-    const others = off.filter((one) => one !== name);
-    change(off.includes(name) ? others : [...off, name]);
+  let parts = false;
+  const toggle = (part) => {
+    const others = off.filter((one) => one !== part);
+    change(off.includes(part) ? others : [...off, part]);
   };
-  const one = button({ name: "switch", label: "", press: toggle, "aria-pressed": "false" });
+  /** A button for a part of the model that depends on the chosen head. */
+  const part = (control, which, label) => {
+    const press = () => toggle(which());
+    const element = button({ name: control, label: "", press, "aria-pressed": "false" });
+    const mark = () => {
+      element.textContent = label();
+      element.setAttribute("aria-pressed", String(off.includes(which())));
+    };
+    return { element, mark };
+  };
+  const head = part(
+    "switch",
+    () => name,
+    () => `Switch head ${name} off`,
+  );
+  const others = [
+    part(
+      "switch MLP",
+      () => `mlp.${layer}`,
+      () => `Switch the MLP of layer ${layer} off`,
+    ),
+    part(
+      "switch sink",
+      () => SINK,
+      () => "Hide the first token",
+    ),
+  ];
   const all = button({
     name: "all on",
-    label: "All heads on",
+    label: "",
     press: () => {
-      one.focus(); // this button goes
+      head.element.focus(); // this button goes
       change([]);
     },
   });
-  const switches = h("div", { class: "controls" }, one);
+  const switches = h("div", { class: "controls" });
   const numbers = h("div");
   const said = h("p", { class: "note", "aria-live": "polite", "data-value": "lost" });
   const mark = () => {
-    one.textContent = `Switch head ${name} off`;
-    one.setAttribute("aria-pressed", String(off.includes(name)));
-    if (off.length > 0) switches.append(all);
-    else all.remove();
+    const shown = parts ? [head, ...others] : [head];
+    for (const one of shown) one.mark();
+    all.textContent = parts ? "Everything on" : "All heads on";
+    const wanted = [...shown.map(({ element }) => element), ...(off.length > 0 ? [all] : [])];
+    const isThere = wanted.length === switches.children.length && wanted.every(isIn);
+    if (!isThere) keepFocus(switches, wanted);
   };
+  const isIn = (one) => one.parentNode === switches;
   return {
     elements: [switches, numbers, said],
     /** Another head to switch. */
     choose(place) {
-      name = headName(place);
-      mark();
+      [layer, name] = [place[0], headName(place)];
+      if (switches.children.length > 0) mark();
     },
     /**
-     * @param {Next | null} next with all heads; null where the model predicts none
-     * @param {string[]} newOff
-     * @param {Next | null} after without those; null where it isn't known
+     * @param {{
+     *   before: Next | null, off: string[], after: Next | null, parts: boolean,
+     *   predicts: boolean, map: string[],
+     * }} shown `before` with everything on, `after` without what is `off`, each null where it isn't
+     *   known; `map` is what was off while the weights were read
      */
-    show(next, newOff, after) {
-      [before, off] = [next, newOff];
-      numbers.replaceChildren(...(before ? [nextTable(before, off, after)] : []));
-      said.textContent = before
-        ? nextSentence(before, off, after)
+    show({ before, off: newOff, after, parts: withParts, predicts, map }) {
+      [off, parts] = [newOff, withParts];
+      numbers.replaceChildren(...(before || after ? [nextTable(before, off, after, parts)] : []));
+      said.textContent = predicts
+        ? nextSentence(before, off, after, map)
         : "This model reads in both directions, and predicts no next token.";
-      if (before) mark();
+      if (predicts) mark();
       else switches.replaceChildren();
     },
   };
 }
 
-/** @param {Next} before */
-function nextTable(before, off, after) {
+/** Put elements into a place; one that has the focus keeps it. */
+function keepFocus(place, elements) {
+  const focused = /** @type {HTMLElement | null} */ (document.activeElement);
+  place.replaceChildren(...elements);
+  if (elements.includes(focused)) focused?.focus();
+}
+
+const allOn = (parts) => (parts ? "everything on" : "all heads on");
+
+/**
+ * @param {Next | null} before
+ * @param {Next | null} after
+ */
+function nextTable(before, off, after, parts) {
   const head = (text) => h("th", { scope: "col", colspan: 2, class: "middle" }, text);
-  const columns = [null, head("all heads on"), ...(after ? [head(`off: ${off.join(", ")}`)] : [])];
-  const row = (_, i) => [
-    String(i + 1),
-    ...cells("before", before, i),
-    ...(after ? cells("after", after, i) : []),
-  ];
-  const found = table("Next token", columns, before.map(row));
+  const sides = [
+    { side: "before", next: before, title: allOn(parts) },
+    { side: "after", next: after, title: `off: ${offInWords(off)}` },
+  ].filter(({ next }) => next !== null);
+  const columns = [null, ...sides.map(({ title }) => head(title))];
+  const row = (_, i) => [String(i + 1), ...sides.flatMap(({ side, next }) => cells(side, next, i))];
+  const found = table("Next token", columns, (before ?? after ?? []).map(row));
   return scroll("The most probable next tokens", found);
 }
 
@@ -95,13 +138,23 @@ function cells(side, next, i) {
   ];
 }
 
-function nextSentence(before, off, after) {
-  const [token, share] = before[0];
-  if (!after) return `With all heads, ${quotedToken(token)} is the most probable, ${fixed(share)}.`;
+/**
+ * @param {Next | null} before
+ * @param {string[]} off
+ * @param {Next | null} after
+ */
+function nextSentence(before, off, after, map) {
+  const [token, share] = (before ?? after ?? [["", 0]])[0];
+  const most = `${quotedToken(token)} is the most probable, ${fixed(share)}`;
+  const shown =
+    map.length > 0 ? `was read without ${offInWords(map)}` : "still shows all heads at work";
+  if (!after && off.length > 0) return `What comes without ${offInWords(off)} isn't known yet.`;
+  if (!after) return `With all heads, ${most}.`;
+  if (!before) return `Without ${offInWords(off)}, ${most}; the map ${shown}.`;
   const found = after.find(([one]) => one === token);
   const now = found ? fixed(found[1]) : `less than ${fixed(after[after.length - 1][1])}`;
   return (
-    `Without ${off.join(", ")}, ${quotedToken(token)} has ${now} in place of ` +
-    `${fixed(share)}; the map still shows all heads at work.`
+    `Without ${offInWords(off)}, ${quotedToken(token)} has ${now} in place of ` +
+    `${fixed(share)}; the map ${shown}.`
   );
 }

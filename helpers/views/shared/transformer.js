@@ -1,6 +1,8 @@
 // A small transformer that reads one character at a time and keeps keys and values: learned
 // positions, LayerNorm before each layer, GELU. It computes what TransformerLM computes.
-import { normalBelow } from "./mathematics.js";
+import { halfToNumber } from "./float16.js";
+import { linear, norm } from "./forward.js";
+import { normalBelow, softmax } from "./mathematics.js";
 
 const SCALES = ".scales";
 
@@ -30,35 +32,18 @@ function decode(shapes, bytes) {
   return named;
 }
 
-function halfToNumber(bits) {
-  const sign = bits & 0x8000 ? -1 : 1;
-  const exponent = (bits >> 10) & 31;
-  const fraction = bits & 1023;
-  if (exponent === 0) return sign * fraction * 2 ** -24;
-  if (exponent === 31) return fraction ? NaN : sign * Infinity;
-  return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
-}
-
 /** y = weight x + bias; the weight is stored row by row. */
-function linear(weight, x, bias) {
-  const width = x.length;
-  const y = new Float32Array(weight.length / width);
-  for (let row = 0, at = 0; row < y.length; row += 1) {
-    let total = bias ? bias[row] : 0;
-    for (let column = 0; column < width; column += 1, at += 1) total += weight[at] * x[column];
-    y[row] = total;
-  }
+function product(weight, x, bias) {
+  const y = new Float32Array(weight.length / x.length);
+  linear(x, weight, bias, y, 1, x.length, y.length);
   return y;
 }
 
 function layerNorm(x, weight, bias) {
-  let total = 0;
-  for (const number of x) total += number;
-  const mean = total / x.length;
-  let square = 0;
-  for (const number of x) square += (number - mean) ** 2;
-  const scale = 1 / Math.sqrt(square / x.length + 1e-5);
-  return x.map((number, i) => (number - mean) * scale * weight[i] + bias[i]);
+  const y = new Float32Array(x.length);
+  const kept = { normal: new Float32Array(x.length), scale: [0] };
+  norm(x, weight, bias, kept, y, 1, x.length);
+  return y;
 }
 
 /** x times the probability that a standard normal number is below x. */
@@ -90,10 +75,7 @@ export function transformer({ config, shapes, weights }) {
       for (let i = from; i < from + headDim; i += 1) score += query[i] * key[i];
       return score / Math.sqrt(headDim);
     });
-    const top = Math.max(...scores);
-    const powers = scores.map((score) => Math.exp(score - top));
-    const total = powers.reduce((sum, power) => sum + power, 0);
-    const row = powers.map((power) => power / total);
+    const row = softmax(scores);
     const context = new Float32Array(headDim);
     values.forEach((value, s) => {
       for (let i = 0; i < headDim; i += 1) context[i] += row[s] * value[from + i];
@@ -114,9 +96,9 @@ export function transformer({ config, shapes, weights }) {
       const part = (name) => named[`blocks.${layer}.${name}`];
       const norm = (name, y) => layerNorm(y, part(`${name}.weight`), part(`${name}.bias`));
       const read = norm("attention_norm", x);
-      const query = linear(part("attention.W_query.weight"), read);
-      cache.layers[layer].keys.push(linear(part("attention.W_key.weight"), read));
-      cache.layers[layer].values.push(linear(part("attention.W_value.weight"), read));
+      const query = product(part("attention.W_query.weight"), read);
+      cache.layers[layer].keys.push(product(part("attention.W_key.weight"), read));
+      cache.layers[layer].values.push(product(part("attention.W_value.weight"), read));
       const context = new Float32Array(width);
       rows.push(
         Array.from({ length: heads }, (_, head) => {
@@ -127,13 +109,13 @@ export function transformer({ config, shapes, weights }) {
       );
       x = add(
         x,
-        linear(part("attention.out_proj.weight"), context, part("attention.out_proj.bias")),
+        product(part("attention.out_proj.weight"), context, part("attention.out_proj.bias")),
       );
-      const hidden = linear(part("mlp.0.weight"), norm("mlp_norm", x), part("mlp.0.bias"));
-      x = add(x, linear(part("mlp.2.weight"), hidden.map(gelu), part("mlp.2.bias")));
+      const hidden = product(part("mlp.0.weight"), norm("mlp_norm", x), part("mlp.0.bias"));
+      x = add(x, product(part("mlp.2.weight"), hidden.map(gelu), part("mlp.2.bias")));
     }
     const last = layerNorm(x, named["final_norm.weight"], named["final_norm.bias"]);
-    return { logits: linear(named["head.weight"], last), rows };
+    return { logits: product(named["head.weight"], last), rows };
   };
 
   /**

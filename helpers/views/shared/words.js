@@ -28,3 +28,11 @@ export function visible(token) {
       ? token.replace(/[ \n\t]/g, (sign) => signs[sign])
       : token;
 }
+
+/**
+ * A count of things, such as 1,200 tokens.
+ * @param {number} count
+ * @param {string} name of one of them
+ */
+export const several = (count, name) =>
+  `${count.toLocaleString("en")} ${name}${count === 1 ? "" : "s"}`;

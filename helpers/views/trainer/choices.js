@@ -1,22 +1,14 @@
 // The controls of the trainer in the page: its buttons, and what is trained, on what, and how.
 import { button, field, menu, slider } from "../shared/controls.js";
+import { fileField } from "../shared/files.js";
 import { h } from "../shared/page.js";
-import { fixed } from "../shared/words.js";
+import { fixed, several } from "../shared/words.js";
 
 const FACTORS = [0.25, 0.5, 1, 2, 4]; // of a recipe's learning rates
 const LARGEST_FILE = 16e6; // bytes
 
 export function mainControls({ run, step, anew, save, open }) {
   const runs = button({ name: "run", label: "Train", press: run });
-  const input = h("input", {
-    type: "file",
-    accept: ".safetensors",
-    "data-control": "open",
-    onchange: () => {
-      open(input.files?.[0]);
-      input.value = "";
-    },
-  });
   const element = h(
     "div",
     { class: "controls" },
@@ -24,7 +16,7 @@ export function mainControls({ run, step, anew, save, open }) {
     button({ name: "step", label: "One step", press: step }),
     button({ name: "save", label: "Save the model", press: save }),
     button({ name: "anew", label: "New model", press: anew }),
-    h("label", {}, "Open a model ", input),
+    fileField({ name: "open", label: "Open a model", accept: ".safetensors", open }),
   );
   return { element, run: runs };
 }
@@ -37,21 +29,6 @@ export async function bytesOf(file) {
   } catch {
     throw new Error("The file couldn't be read.");
   }
-}
-
-/** A file that is dropped onto the view is opened. */
-export function dropsFiles(el, open) {
-  const over = (on) => (event) => {
-    if (![...(event.dataTransfer?.types ?? [])].includes("Files")) return;
-    event.preventDefault();
-    el.classList.toggle("dropping", on);
-  };
-  el.addEventListener("dragover", over(true));
-  el.addEventListener("dragleave", over(false));
-  el.addEventListener("drop", (event) => {
-    over(false)(event);
-    open(event.dataTransfer?.files[0]);
-  });
 }
 
 /** What the next model is, and how it is trained. */
@@ -138,9 +115,6 @@ const recipeOf = (state, { recipe }) => state.recipes.find(([name]) => name === 
 function ratesOf({ learningRate, muonLearningRate }, { factor }) {
   return { learningRate: factor * learningRate, muonLearningRate: factor * muonLearningRate };
 }
-
-export const several = (count, name) =>
-  `${count.toLocaleString("en")} ${name}${count === 1 ? "" : "s"}`;
 
 export const sizesInWords = ({ width, heads, layers }) =>
   `width ${width}, ${several(heads, "head")}, ${several(layers, "block")}`;

