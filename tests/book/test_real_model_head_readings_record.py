@@ -1,4 +1,4 @@
-"""What the view of all heads in chapter 18 shows is what SmolLM2 does."""
+"""What the views of all heads in chapters 17 and 18 show is what SmolLM2 does."""
 
 import base64
 import gzip
