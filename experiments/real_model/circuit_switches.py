@@ -37,7 +37,8 @@ def switches(half: str, *, count: int = 8) -> many.Run:
 
     Returns:
         found: a dict of means and intervals over frames: the lead with "all heads",
-            without each of ``SETS`` and without its "others"; with all heads and
+            without each of ``SETS`` and without its "others", and by how much the right
+            name is "named" there, above the mean over names; with all heads and
             without the name movers, what the "movers", "24.4" and "23.3" add to the
             lead, and the "size" of the stream at the end; the share of the difference
             that the movers carry "together", patched at the end; and of 23.3, the
@@ -48,10 +49,13 @@ def switches(half: str, *, count: int = 8) -> many.Run:
     rows = []
     for frame in HALVES[half][0]:
         of = prompts(half, frame, count)
-        row = {"all heads": lead(model, of)}
+        off: dict[str, tuple[Head, ...]] = {"all heads": ()}
         for name, (heads, others) in SETS.items():
-            row[f"without {name}"] = lead(model, of, heads)
-            row[f"without others than {name}"] = lead(model, of, others)
+            off |= {f"without {name}": heads, f"without others than {name}": others}
+        row = {name: lead(model, of, heads) for name, heads in off.items()}
+        row |= {
+            f"named, {name}": named(model, of, heads) for name, heads in off.items()
+        }
         row |= {f"{name}, all on": one for name, one in added(model, of).items()}
         row |= {
             f"{name}, movers off": one for name, one in added(model, of, MOVERS).items()
@@ -81,6 +85,16 @@ def lead(model: TransformerLM, of: Prompts, heads: tuple[Head, ...] = ()) -> flo
     with torch.no_grad(), without(model, dict.fromkeys(heads, 0.0)):
         leads = [sign * of.difference(model(ids)) for ids, sign in both_ways(of)]
     return float(torch.cat(leads).mean())
+
+
+def named(model: TransformerLM, of: Prompts, heads: tuple[Head, ...] = ()) -> float:
+    """The right name's logit above the mean over all names, with some heads off."""
+    with torch.no_grad(), without(model, dict.fromkeys(heads, 0.0)):
+        above = [
+            of.above_others(model(ids)[:, -1], right)
+            for ids, right in ((of.clean, of.answer), (of.swapped, of.subject))
+        ]
+    return float(torch.cat(above).mean())
 
 
 def added(

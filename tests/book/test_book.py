@@ -325,16 +325,21 @@ def test_a_chapter_ends_with_what_to_remember(site, page):
 
 
 @pytest.mark.slow
-def test_the_front_page_has_two_doors_and_a_third_to_colab(site, published):
+def test_the_front_page_has_three_doors_and_a_fourth_to_colab(site, published):
     text = text_of(site, "chapters/index")
     found = []
     for page in (text, text_of(published[0], "chapters/index")):
         doors = page[page.index('class="doors') : page.index('class="aos-view"')]
         found.append(re.findall(r'href="([^"]+)".*?<strong>(.*?)</strong>', doors))
-    assert [name for _, name in found[0]] == ["Read", "Run here"]
-    assert [name for _, name in found[1]] == ["Read", "Run here", "Run in Colab"]
-    (read, _), (here, _) = found[0]
+    doors = ["Read", "Open a real model", "Run here"]
+    assert [name for _, name in found[0]] == doors
+    assert [name for _, name in found[1]] == [*doors, "Run in Colab"]
+    (read, _), (model, _), (here, _) = found[0]
     assert (site / "chapters" / read).is_file()
+    chapter, _, section = model.partition("#")
+    name = f"chapters/{chapter.removesuffix('.html')}"
+    opened = text_of(site, name)
+    assert opened.index(f'id="{section}"') < opened.index('data-module="real_model"')
     assert f'<section id="{here[1:]}">' in text
 
 

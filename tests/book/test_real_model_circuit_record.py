@@ -143,6 +143,11 @@ def test_what_is_missed_without_some_heads_and_what_the_others_do(half):
     for name in ("23.3", "19.2 and 20.0", "name movers"):
         others = found[f"without others than {name}"][MEAN]
         assert abs(others - found["all heads"][MEAN]) < 0.2
+    above = {name: one[MEAN] for name, one in found.items() if "named" in name}
+    assert above["named, without name movers"] < above["named, all heads"] - 2.5
+    others = above["named, without others than name movers"]
+    assert others > above["named, all heads"] - 1.5
+    assert abs(above["named, without 23.3"] - above["named, all heads"]) < 0.3
     missed = found["all heads"][MEAN] - found["without name movers"][MEAN]
     assert missed < 0.2 < 1.4 < found["movers, all on"][MEAN]
     assert found["24.4, all on"][MEAN] < -0.6

@@ -209,7 +209,7 @@ def test_the_first_screen_holds_the_doors_and_a_live_view(watched, size):
     page.goto(f"{watched.origin}/{PAGES[0]}.html")
     doors = page.locator(".doors a")
     write = page.locator('.aos-view [data-control="write"]')
-    assert doors.count() == 2
+    assert doors.count() == 3
     for one in [*doors.all(), write]:
         box = one.bounding_box()
         assert box["y"] >= 0
@@ -348,6 +348,6 @@ def test_a_missing_page_leads_on_from_any_depth(chromium, published):
     assert style(page.locator(".edition"), "marginBottom") == "0px"  # has its style
     page.get_by_role("link", name="The front page").click()
     page.wait_for_url(f"{origin}/some-book/chapters/index.html")
-    assert page.locator(".doors a").count() == 3
+    assert page.locator(".doors a").count() == 4
     assert [one for one in refused if "Content Security Policy" in one] == []
     context.close()

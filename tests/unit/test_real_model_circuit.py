@@ -159,6 +159,15 @@ def test_what_heads_add_and_what_the_rest_does_is_the_lead(model, of):
     off = circuit_switches.added(model, of, last[2:3], {"all": last, "one": last[2:3]})
     assert off["one"] == 0
     assert off["size"] != found["size"]
+    logits = [model(ids)[:, -1] for ids in (of.clean, of.swapped)]
+    above = torch.cat(
+        [
+            of.above_others(one, right)
+            for one, right in zip(logits, (of.answer, of.subject), strict=True)
+        ]
+    )
+    assert circuit_switches.named(model, of) == pytest.approx(float(above.mean()))
+    assert circuit_switches.named(model, of, last) != pytest.approx(float(above.mean()))
     with_all_off = circuit_switches.lead(model, of, last)
     assert with_all_off != pytest.approx(circuit_switches.lead(model, of))
 
