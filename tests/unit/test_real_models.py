@@ -73,6 +73,7 @@ def hub_llama(model):
 # model's and theirs. Two models of 135 million numbers, one of them unpacked slowly.
 @pytest.mark.slow
 def test_smollm2_predicts_what_transformers_predicts(smollm2):
+    assert len(TEXTS) == 20  # as chapter 17 says
     theirs = hub_llama(smollm2.model)
     with torch.no_grad():
         for text in TEXTS:
@@ -97,7 +98,7 @@ def test_smollm2_goes_on(smollm2):
 def test_smollm2s_tokens_are_those_of_llama_cpp(smollm2):
     record = json.loads(lines.RECORD.read_text(encoding="utf-8"))["smollm2-135m"]
     expected = record["digests"].split()
-    assert len(expected) == lines.COUNT
+    assert len(expected) == lines.COUNT == 10_000  # as chapter 17 says
     for line, one in zip(lines.lines(), expected, strict=True):
         ids = smollm2.tokenizer.encode(line)
         assert lines.digest(ids) == one, line

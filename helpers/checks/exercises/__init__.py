@@ -64,6 +64,7 @@ NAMES = (
     "merge_pair",
     "rotary_halves",
     "merge_lora",
+    "lora_gradients",
     "unpack_group",
     "duplicate_token_score",
     "best_fixed_rule",
