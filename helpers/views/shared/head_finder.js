@@ -44,8 +44,8 @@ export function headFinder({ jobs, pick }) {
       "div",
       { class: "controls" },
       list,
-      h("label", {}, "layer ", fields[0]),
-      h("label", {}, "head ", fields[1]),
+      h("label", { class: "together" }, "layer ", fields[0]),
+      h("label", { class: "together" }, "head ", fields[1]),
     ),
     /**
      * @param {{ layers: number, heads: number }} reading
