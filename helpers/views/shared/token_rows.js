@@ -22,8 +22,8 @@ const ROOM = 24; // above a line of tokens, for its arcs
 export function tokenRows({ keep, point }) {
   /** @type {string[]} */
   let tokens = [];
-  /** @type {Pair} */
-  let seen = { query: null, key: null }; // what was scrolled to
+  /** @type {Partial<Pair>} */
+  let seen = {}; // what was scrolled to
   const row = (side, label) => {
     const list = listBox({
       name: side,
@@ -76,9 +76,8 @@ export function tokenRows({ keep, point }) {
       let same = 0;
       while (same < newTokens.length && newTokens[same] === tokens[same]) same += 1;
       const more = newTokens.slice(same);
-      [tokens, seen] = [newTokens, { query: null, key: null }];
+      [tokens, seen] = [newTokens, {}];
       for (const side of ["query", "key"]) {
-        rows[side].element.scrollTop = 0;
         rows[side].list.fill(
           more.map((one, i) => [
             h("span", { class: "token" }, exactParts(one)),
