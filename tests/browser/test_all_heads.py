@@ -404,7 +404,7 @@ def test_a_long_text_scrolls_in_its_rows_and_its_map_has_points_that_are_seen(
     assert (got - largest)[inside].abs().max() < 0.02
     box = canvas.bounding_box()
     canvas.hover(position={"x": 3, "y": box["height"] - 2})
-    assert "at 199 under" in shown.value("asked") or "199" in shown.value("asked")
+    assert "word198\u2069” under the mouse" in shown.value("asked")
 
 
 def test_an_encoder_has_no_next_token(show_views):
