@@ -1,4 +1,3 @@
-import { menu } from "./shared/controls.js";
 import { dropsFiles } from "./shared/files.js";
 import { headPicture } from "./shared/head_picture.js";
 import { unpackReading } from "./shared/head_readings.js";
@@ -8,10 +7,10 @@ import { fixed, several } from "./shared/words.js";
 import { dropKept, fetchedFile } from "./real_model/kept_file.js";
 import { megabytes, opening } from "./real_model/opening.js";
 import { ownText } from "./real_model/own_text.js";
+import { textMenu } from "./real_model/text_menu.js";
 import REAL_MODEL_CODE from "./real_model/model_worker.js?text";
 /** @import { Asked } from "./real_model/own_text.js" */
 
-const OWN = "your own";
 const NO_WORKER = "This browser doesn't let the page start a worker: no file can be opened here.";
 const STAYS = "All of it happens on this computer: nothing of the file or of your text leaves it.";
 const OF_TABLES = "These are of the recorded sentences, not of what the model has read since.";
@@ -50,8 +49,6 @@ class RealModel {
     /** @type {(() => void) | null} */
     this.then = null; // what was asked for meanwhile
     this.given = this.asked; // the text that was read, before anything was written
-    /** @type {Asked | null} */
-    this.own = null; // the last one that isn't a recorded sentence
     this.base = ""; // the text when writing began
     this.wrote = 0; // tokens since then
     this.begun = 0; // when, in milliseconds
@@ -70,47 +67,34 @@ class RealModel {
       stop: () => this.stop(),
       back: () => this.onceRead(() => this.ask("back")),
     });
-    this.choice = h("div", { class: "controls" });
+    this.menu = textMenu({
+      texts: this.readings.map(({ text }) => text),
+      choose: (asked) => this.choose(asked),
+    });
     this.ofTables = h("p", { class: "note", "data-value": "of tables" });
     const stays = h("p", { class: "note", "data-value": "stays" }, STAYS);
     this.place = h("div", {}, this.opening.element);
     this.status = h("p", { class: "note status", "aria-live": "polite", "data-value": "status" });
     this.wrong = h("p", { class: "note wrong", role: "alert", "data-value": "wrong" });
     this.elements = [
-      ...[this.choice, this.place, stays, this.status, this.wrong],
+      ...[this.menu.element, this.place, stays, this.status, this.wrong],
       this.picture.element,
     ];
   }
 
   // --- which text is shown ---
 
-  /** The recorded sentences, and the reader's own text once there is one. */
   offer() {
-    const texts = this.readings.map(({ text }) => text);
-    const { text } = this.shown;
-    const { chat } = this.given;
-    const isOwn = this.reading !== null && (chat || !texts.includes(text));
-    if (isOwn) this.own = chat ? this.given : { text, chat };
-    const hadFocus = this.choice.contains(document.activeElement);
-    this.choice.replaceChildren(
-      menu({
-        name: "text",
-        label: this.reading ? "Text" : "Recorded sentence",
-        options: this.own ? [OWN, ...texts] : texts,
-        value: isOwn ? OWN : text,
-        change: (chosen) => this.choose(chosen),
-      }),
-    );
-    if (hadFocus) this.choice.querySelector("select")?.focus();
+    this.menu.show(this.shown.text, this.reading && this.given);
   }
 
   /** A text of the menu: once the model is open, it reads it. */
-  choose(text) {
+  choose(asked) {
     if (!this.isOpen) {
-      this.showRecorded(text);
+      this.showRecorded(asked.text);
       return;
     }
-    this.field.put((text === OWN && this.own) || { text, chat: false });
+    this.field.put(asked);
     this.read();
   }
 
@@ -348,7 +332,8 @@ class RealModel {
   /** The worker is gone; what was recorded is still there. */
   lose(message) {
     this.worker?.terminate();
-    [this.worker, this.reading, this.own, this.then] = [null, null, null, null];
+    [this.worker, this.reading, this.then] = [null, null, null];
+    this.menu.forget();
     this.given = { text: "", chat: false };
     this.isReading = false;
     this.setWriting(false);

@@ -407,6 +407,41 @@ def test_a_long_text_scrolls_in_its_rows_and_its_map_has_points_that_are_seen(
     assert "word198\u2069” under the mouse" in shown.value("asked")
 
 
+def test_of_a_long_text_one_part_is_drawn_in_each_frame_and_old_tokens_stay(show_views):
+    _, short = wide(2, 2, 100)
+    _, long = wide(2, 2, 120)
+    shown = show_views(all_heads([short, long], query=7))
+    shown.page.locator(".live .pixels canvas").wait_for()
+    drawn = shown.page.evaluate(
+        """async (text) => {
+            const one = (place) => document.querySelector(`.live ${place}`);
+            const told = () => [
+                document.querySelectorAll(".live [data-control=key] > *").length,
+                one("[data-value=caption]").innerText.includes("Choose a query"),
+                one(".pixels canvas").getAttribute("aria-label"),
+            ];
+            one("[data-value=caption]").innerText = "";
+            one(".pixels canvas").setAttribute("aria-label", "");
+            const first = one("[data-control=key] > *");
+            const menu = one("[data-control=text]");
+            menu.value = text;
+            menu.dispatchEvent(new Event("change"));
+            const found = [told()];
+            for (let frame = 0; frame < 2; frame += 1) {
+                await new Promise(requestAnimationFrame);
+                found.push(told());
+            }
+            return [found.map(String), one("[data-control=key] > *") === first];
+        }""",
+        long["text"],
+    )
+    label = "120 rows of 120 points, the strongest for 1.00"
+    stages = ["120,false,", "120,true,", f"120,true,{label}"]
+    assert drawn == [stages, True]
+    shown.press("query", "Home")
+    assert shown.value("key 0") == "1.00"
+
+
 def test_an_encoder_has_no_next_token(show_views):
     config = TransformerConfig(10, 12, 24, H, L, causal=False)
     torch.manual_seed(0)
