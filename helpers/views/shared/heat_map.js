@@ -3,7 +3,7 @@
 import { COLOURS, h, mixed, scroll, table } from "./page.js";
 import { fixed } from "./words.js";
 const MOST_NUMBERS = 16; // up to that many tokens, a map has a number in each cell
-const MOST_POINTS = 128; // along each side; of a longer text, each is the largest of several weights
+const POINTS_A_SIDE = 128; // at most; in a longer text, each is the largest of several weights
 
 /**
  * Weights as a map, a row for each query: with a number in each cell, or as points where there are
@@ -56,7 +56,7 @@ export function heatMap({ caption, first = 0, point = () => {} }) {
   const asPoints = (rows, tokens, keys, hidden) => {
     cells = [];
     sizes = [tokens.length, keys.length];
-    const [height, width] = sizes.map((size) => Math.min(size, MOST_POINTS));
+    const [height, width] = sizes.map((size) => Math.min(size, POINTS_A_SIDE));
     [canvas.width, canvas.height] = [width, height];
     const top = Math.max(1e-9, ...rows.slice(first).map((row) => Math.max(...row)));
     const picture = new ImageData(width, height);

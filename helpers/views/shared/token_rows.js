@@ -24,6 +24,7 @@ export function tokenRows({ keep, point }) {
   let tokens = [];
   /** @type {Partial<Pair>} */
   let seen = {}; // what was scrolled to
+  let due = 0; // the frame in which that is done, which measures the page anyway
   const row = (side, label) => {
     const list = listBox({
       name: side,
@@ -113,7 +114,10 @@ export function tokenRows({ keep, point }) {
       };
       paint("query", got);
       paint("key", given);
-      for (const side of ["query", "key"]) scrollTo(side, kept[side]);
+      due ||= requestAnimationFrame(() => {
+        due = 0;
+        for (const side of ["query", "key"]) scrollTo(side, kept[side]);
+      });
       const all = (of) => tokens.map((_, i) => of(i));
       rows.key.arcs.show(query, query === null ? [] : all(given), works);
       rows.query.arcs.show(query === null ? key : null, key === null ? [] : all(got), works);
