@@ -3,21 +3,25 @@
     python -m tools.picture
 
 The trained model looks back for the word that a story needs, and writes it; then a
-query is led around its keys. Each film shows what a reader's browser shows: Chromium
-draws the page, and every frame is its screenshot. It needs `make book` first, and
-Chromium.
+real model's file is opened in the page, which writes, shows a head, and goes without
+the first token. Each film shows what a reader's browser shows: Chromium draws the page,
+and every frame is its screenshot; while the real model writes, each is shown for as
+long as it took. It needs `make book` first, the model's file, and Chromium.
 """
 
 import argparse
 import io
 import itertools
-import math
 import pathlib
 import shutil
 import sys
+import time
 
 from PIL import Image
 from playwright.sync_api import sync_playwright
+
+from helpers.models.pretrained.catalogue import CARDS
+from helpers.models.pretrained.files import folder_of
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SITE = ROOT / "_build" / "html"
@@ -27,8 +31,9 @@ SIZE = {"width": 780, "height": 424}
 SHARPNESS = 1.25  # pixels of the film for one of the page
 QUALITY = 65
 TITLE = 36  # of a view: its height, which is left out
-STEPS = 36  # frames of the query's way around
 CHARACTERS = 12  # up to the end of the question
+MODEL = "smollm2-135m"
+BEGINNING = "The capital of France is"
 # The view alone, as large as the window, without its title.
 STAGE = """(view, top) => {
     view.querySelector(".title").style.visibility = "hidden";
@@ -37,6 +42,15 @@ STAGE = """(view, top) => {
         zIndex: 9999, border: 0, borderRadius: 0, padding: "12px 24px",
         background: getComputedStyle(document.body).backgroundColor,
     });
+}"""
+
+
+# Moves a part of it to the top.
+MOVE = """(view, place) => {
+    const top = (one) => one.getBoundingClientRect().top;
+    const down = top(view.querySelector(place)) - top(view) - 12;
+    view.style.inset = `${-down}px 0 auto 0`;
+    view.style.height = `${down + 1200}px`;
 }"""
 
 
@@ -59,31 +73,56 @@ def story_scene(page, site):
     yield 1.5
 
 
-def query_scene(page, site):
-    """Lead the query around its keys by the mouse; the seconds of each frame."""
-    page.goto((site / "chapters" / "why_the_exponential.html").as_uri())
-    view = view_of(page, "query_explorer")
-    view.evaluate(STAGE, TITLE)
-    box = view.locator("svg").first.bounding_box()
-    middle = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    radius = 0.3 * box["width"]
+def model_scene(page, site):
+    """Let the real model write, show a head, and hide the first token from it.
 
-    def point(step):
-        angle = math.tau * step / STEPS + 0.6
-        return (
-            middle[0] + radius * math.cos(angle),
-            middle[1] - 0.8 * radius * math.sin(angle),
+    Yields the seconds of each frame, or None for those until the next one.
+    """
+    page.goto((site / "chapters" / "17_real_model.html").as_uri())
+    view = view_of(page, "real_model")
+    status = view.locator('[data-value="status"]')
+
+    def control(name):
+        return view.locator(f'[data-control="{name}"]')
+
+    def wait(words):
+        page.wait_for_function(
+            "([place, words]) => place.innerText.includes(words)",
+            arg=[status.element_handle(), words],
         )
 
-    handle = view.locator('[data-control="query"]').bounding_box()
-    page.mouse.move(
-        handle["x"] + handle["width"] / 2, handle["y"] + handle["height"] / 2
-    )
-    page.mouse.down()
-    for step in range(STEPS):
-        page.mouse.move(*point(step))
-        yield 0.1
-    page.mouse.up()
+    def show(place):
+        """Move the stage so that a part of the view is its top."""
+        view.evaluate(MOVE, place)
+
+    control("open").set_input_files(folder_of(MODEL) / CARDS[MODEL].files[0].name)
+    wait("tokens read")
+    control("own text").fill(BEGINNING)
+    control("own text").press("Enter")
+    wait("5 tokens read")
+    control("temperature").press("Home")
+    control("most").press("Home")
+    view.evaluate(STAGE, TITLE)
+    yield 2
+    control("write").evaluate("button => button.click()")
+    before, text = None, ""
+    while "written, " not in status.inner_text():
+        text = view.locator('[data-value="written"]').inner_text()
+        if text != before:
+            yield None
+        before = text
+        page.wait_for_timeout(10)
+    yield 2.5
+    control("own text").press("Enter")
+    wait("5 tokens read")
+    show(".looking")
+    control("job").select_option(index=1)
+    yield 2.5
+    show(".panels")
+    yield 2
+    control("switch sink").evaluate("button => button.click()")
+    view.locator('[data-value="after 0"]').wait_for()
+    yield 3
 
 
 def film(browser, theme, site, *, most=None):
@@ -103,10 +142,14 @@ def film(browser, theme, site, *, most=None):
         viewport=SIZE, device_scale_factor=SHARPNESS, color_scheme=theme
     ).new_page()
     frames, seconds = [], []
-    for scene in (story_scene, query_scene):
+    last, begun = 0.0, 0.0
+    for scene in (story_scene, model_scene):
         for shown in itertools.islice(scene(page, site), most):
+            if last is None:
+                seconds[-1] = time.perf_counter() - begun
+            last, begun = shown, time.perf_counter()
             frames.append(Image.open(io.BytesIO(page.screenshot())).convert("RGB"))
-            seconds.append(shown)
+            seconds.append(shown or 0.0)
     page.context.close()
     return frames, seconds
 
@@ -130,6 +173,10 @@ def main():
     argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
     if not (SITE / "index.html").is_file():
         sys.exit(f"{SITE} holds no built book: run make book")
+    if not (folder_of(MODEL) / CARDS[MODEL].files[0].name).is_file():
+        sys.exit(
+            f"there is no model: run python -m helpers.models.pretrained path {MODEL}"
+        )
     names = ("chromium", "chromium-browser", "google-chrome")
     found = next(filter(None, map(shutil.which, names)), None)
     with sync_playwright() as playwright:

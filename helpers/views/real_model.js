@@ -1,4 +1,3 @@
-import { menu } from "./shared/controls.js";
 import { dropsFiles } from "./shared/files.js";
 import { headPicture } from "./shared/head_picture.js";
 import { unpackReading } from "./shared/head_readings.js";
@@ -8,10 +7,13 @@ import { fixed, several } from "./shared/words.js";
 import { dropKept, fetchedFile } from "./real_model/kept_file.js";
 import { megabytes, opening } from "./real_model/opening.js";
 import { ownText } from "./real_model/own_text.js";
+import { textMenu } from "./real_model/text_menu.js";
 import REAL_MODEL_CODE from "./real_model/model_worker.js?text";
+/** @import { Asked } from "./real_model/own_text.js" */
 
-const OWN = "your own";
 const NO_WORKER = "This browser doesn't let the page start a worker: no file can be opened here.";
+const STAYS = "All of it happens on this computer: nothing of the file or of your text leaves it.";
+const OF_TABLES = "These are of the recorded sentences, not of what the model has read since.";
 const BROKE_OFF =
   "The model has stopped, perhaps because memory is lacking: close other pages, and open its " +
   "file again.";
@@ -19,6 +21,7 @@ const BROKE_OFF =
 /** Every head of a real model: of recorded sentences, and of any text once its file is open. */
 export function render({ state, el }) {
   const page = new RealModel(state);
+  el.closest(".aos-view")?.querySelector("details summary")?.after(page.ofTables);
   dropsFiles(el, (file) => page.open(file));
   el.append(...page.elements);
   page.showRecorded(state.readings[0].text, state.start);
@@ -35,12 +38,17 @@ class RealModel {
     this.count = 0; // of what the worker was asked for
     this.opens = 0; // the request for the file that was handed over last
     this.reads = 0; // that for the text that was read last; answers to earlier ones are late
+    this.openName = ""; // of that file, if it has one
     this.fromSite = false; // whether the file was fetched
     this.isFetching = false;
     /** @type {ReturnType<typeof unpackReading> | null} */
-    this.reading = null; // of the reader's own text, as it came last
+    this.reading = null; // what the model has read, once it is open
+    /** @type {Asked} */
     this.asked = { text: "", chat: false }; // the text that is being read
-    this.given = this.asked; // the one that was read, before anything was written
+    this.isReading = false;
+    /** @type {(() => void) | null} */
+    this.then = null; // what was asked for meanwhile
+    this.given = this.asked; // the text that was read, before anything was written
     this.base = ""; // the text when writing began
     this.wrote = 0; // tokens since then
     this.begun = 0; // when, in milliseconds
@@ -54,46 +62,50 @@ class RealModel {
       bring: () => this.bring(),
     });
     this.field = ownText({
-      read: (text, chat) => this.read(text, chat),
-      write: (options) => this.write(options),
+      read: () => this.read(),
+      write: (how) => this.onceRead(() => this.write(how)),
       stop: () => this.stop(),
-      back: () => this.ask("back"),
+      back: () => this.onceRead(() => this.ask("back")),
     });
-    this.choice = h("div", { class: "controls" });
+    this.menu = textMenu({
+      texts: this.readings.map(({ text }) => text),
+      choose: (asked) => this.choose(asked),
+    });
+    this.ofTables = h("p", { class: "note", "data-value": "of tables" });
+    const stays = h("p", { class: "note", "data-value": "stays" }, STAYS);
     this.place = h("div", {}, this.opening.element);
-    this.status = h("p", { class: "note", "aria-live": "polite", "data-value": "status" });
+    this.status = h("p", { class: "note status", "aria-live": "polite", "data-value": "status" });
     this.wrong = h("p", { class: "note wrong", role: "alert", "data-value": "wrong" });
-    this.elements = [...[this.choice, this.place, this.status, this.wrong], this.picture.element];
+    this.elements = [
+      ...[this.menu.element, this.place, stays, this.status, this.wrong],
+      this.picture.element,
+    ];
   }
 
   // --- which text is shown ---
 
-  /** The recorded sentences, and the reader's own text once there is one. */
-  offer(value) {
-    const texts = this.readings.map(({ text }) => text);
-    this.choice.replaceChildren(
-      menu({
-        name: "text",
-        label: this.reading ? "Text" : "Recorded sentence",
-        options: this.reading ? [OWN, ...texts] : texts,
-        value,
-        change: (text) => (text === OWN ? this.showOwn() : this.showRecorded(text)),
-      }),
-    );
+  offer() {
+    this.menu.show(this.shown.text, this.reading && this.given);
+  }
+
+  /** A text of the menu: once the model is open, it reads it. */
+  choose(asked) {
+    if (!this.isOpen) {
+      this.showRecorded(asked.text);
+      return;
+    }
+    this.field.put(asked);
+    this.read();
   }
 
   showRecorded(text, start = {}) {
     this.shown = this.readings.find((one) => one.text === text) ?? this.readings[0];
-    this.offer(this.shown.text);
+    this.offer();
     this.picture.show(this.shown, start);
   }
 
-  /** The reader's own text, asked from its last token. */
-  showOwn() {
-    if (!this.reading) return;
-    if (this.shown !== this.reading) this.offer(OWN);
-    this.shown = this.reading;
-    this.picture.show(this.reading, { query: this.reading.tokens.length - 1, parts: true });
+  get isOpen() {
+    return this.field.element.isConnected;
   }
 
   // --- what the reader asks for ---
@@ -114,6 +126,7 @@ class RealModel {
     );
     if (!this.worker) return;
     this.fromSite = fromSite;
+    this.openName = file instanceof File ? file.name : "";
     const { name, bytes, sha256 } = this.state.model;
     this.ask("open", { file, expected: { name, bytes, sha256 } });
     this.opens = this.count;
@@ -140,17 +153,26 @@ class RealModel {
     this.isFetching = false;
   }
 
-  read(text, chat) {
+  /** Read what stands in the field. */
+  read() {
     this.setWriting(false);
-    this.asked = { text, chat };
+    [this.asked, this.isReading, this.then] = [this.field.asked(), true, null];
     this.tell("The text is being read.");
-    this.ask("read", { text, chat, off: [] });
+    this.ask("read", { ...this.asked, off: [] });
     this.reads = this.count;
+  }
+
+  /** Do something with the text in the field, once it is read. */
+  onceRead(act) {
+    const { text, chat } = this.field.asked();
+    const latest = this.isReading ? this.asked : this.given;
+    if (text !== latest.text || chat !== latest.chat) this.read();
+    if (this.isReading) this.then = act;
+    else act();
   }
 
   write({ temperature, topP, most }) {
     if (!this.reading || this.isWriting) return;
-    this.showOwn();
     this.ask("write", { temperature, topP, seed: this.count, most });
     [this.base, this.wrote, this.begun] = [this.reading.text, 0, performance.now()];
     this.tell("The model is writing.");
@@ -168,15 +190,18 @@ class RealModel {
 
   /** What the chosen parts are worth: recorded for one head, or asked for. */
   switch(off) {
-    if (this.shown === this.reading) {
+    if (this.isReading) {
+      this.then = () => this.switch(off);
+    } else if (this.isOpen) {
       this.tell("The text is being read once more.");
       this.picture.answer(off, null);
       this.ask("switch", { off });
-      return;
+    } else {
+      const last = off.slice(-1);
+      const [layer, head] = (last[0] ?? "").split(".").map(Number);
+      const found = last.length > 0 ? (this.shown.without?.(layer, head) ?? null) : null;
+      this.picture.answer(last, found);
     }
-    const last = off.slice(-1);
-    const [layer, head] = (last[0] ?? "").split(".").map(Number);
-    this.picture.answer(last, last.length > 0 ? (this.shown.without?.(layer, head) ?? null) : null);
   }
 
   // --- what the worker tells ---
@@ -191,6 +216,7 @@ class RealModel {
       tokens: () => this.tell(`Reading: ${message.done} of ${message.total} tokens.`),
       reading: () => this.readAnew(message),
       after: () => this.switched(message),
+      whole: () => this.hearWhole(message),
       token: () => this.token(message),
       ended: () => this.ended(message),
       failed: () => this.failed(message),
@@ -226,30 +252,51 @@ class RealModel {
       ),
       this.field.element,
     );
-    this.field.begin(this.shown.text);
+    this.ofTables.textContent = OF_TABLES;
+    this.field.put(this.reading ? this.given : { text: this.shown.text, chat: false });
     if (isHere) this.field.focus(); // what had it is gone
+    this.read();
   }
 
   readAnew({ number, reading }) {
-    const isSeen = number === this.reads || this.shown === this.reading;
-    if (number === this.reads) this.given = this.asked;
-    this.reading = unpackReading(reading);
+    if (this.reads === number) [this.given, this.isReading] = [this.asked, false];
+    const found = this.withLost(unpackReading(reading));
+    [this.reading, this.shown] = [found, found];
     this.showText(reading.text);
-    if (isSeen) this.showOwn();
+    this.offer();
+    this.picture.show(found, { query: found.tokens.length - 1, parts: true });
     if (!this.isWriting) this.tell(`${several(reading.tokens.length, "token")} read.`);
+    const { then } = this;
+    this.then = null;
+    then?.();
+  }
+
+  /** Of a recorded sentence it is known, too, what is lost without each head. */
+  withLost(reading) {
+    const found = this.readings.find((one) => one.text === reading.text);
+    const isSame = found?.tokens.length === reading.tokens.length && reading.off.length === 0;
+    return isSame ? { ...reading, lost: found.lost } : reading;
   }
 
   /** The text, of which what was written is marked; whoever goes back far takes from the rest. */
   showText(text) {
-    if (!text.startsWith(this.given.text)) this.given = { ...this.given, text };
-    const { text: given, chat } = this.given;
-    this.field.show(given, text.slice(given.length), chat);
+    if (!text.startsWith(this.given.text)) {
+      const isRead = this.field.asked().text === this.given.text;
+      this.given = { ...this.given, text };
+      if (isRead) this.field.put(this.given);
+    }
+    this.field.show(this.given, text.slice(this.given.text.length));
   }
 
-  switched({ off, next }) {
-    if (this.shown !== this.reading) return;
+  switched({ number, off, next }) {
+    if (number !== this.count) return; // another part was switched since
     this.picture.answer(off, next);
     this.tell("");
+  }
+
+  /** What comes with everything on, of the text as it was when the last thing was asked. */
+  hearWhole({ number, next }) {
+    if (number === this.count) this.picture.whole(next);
   }
 
   token({ text, next }) {
@@ -257,7 +304,7 @@ class RealModel {
     this.wrote += 1;
     this.showText(this.base + text);
     const isCalm = matchMedia("(prefers-reduced-motion: reduce)").matches;
-    if (!isCalm && this.shown === this.reading) this.picture.expect(next);
+    if (!isCalm) this.picture.expect(next);
   }
 
   ended({ why }) {
@@ -269,18 +316,28 @@ class RealModel {
   }
 
   failed({ number, message }) {
-    if (number === this.opens) this.opening.tell("");
-    if (number === this.opens && this.fromSite) dropKept(this.state.fileUrl);
+    const isOfFile = number === this.opens;
+    const name = isOfFile && this.openName ? `“${this.openName}”: ` : "";
+    if (isOfFile) this.opening.tell("");
+    if (isOfFile && this.fromSite) dropKept(this.state.fileUrl);
     this.setWriting(false);
     this.tell("");
-    this.wrong.textContent = message;
+    if (isOfFile && this.isReading)
+      this.read(); // which the file has ended
+    else [this.isReading, this.then] = [false, null];
+    if (this.isOpen) this.offer(); // what was chosen may be what couldn't be read
+    this.wrong.textContent = name + message;
   }
 
   /** The worker is gone; what was recorded is still there. */
   lose(message) {
     this.worker?.terminate();
-    [this.worker, this.reading] = [null, null];
+    [this.worker, this.reading, this.then] = [null, null, null];
+    this.menu.forget();
+    this.given = { text: "", chat: false };
+    this.isReading = false;
     this.setWriting(false);
+    this.ofTables.textContent = "";
     this.opening.tell("");
     this.place.replaceChildren(this.opening.element);
     this.tell("");

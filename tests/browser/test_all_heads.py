@@ -215,16 +215,18 @@ def test_a_head_is_switched_off_and_on_again(shown):
     assert_side("before", READINGS[0]["next"])
     assert_side("after", READER.next_without(TEXTS[0], [place]))
     assert f"Without {name}, " in shown.value("lost")
-    assert shown.control("switch").get_attribute("aria-pressed") == "true"
+    assert shown.control("switch").inner_text() == f"Switch head {name} on again"
+    assert shown.value("off") == f"Off now: head {name}."
 
     shown.press("head", "ArrowUp" if place[1] else "ArrowDown")
-    assert shown.control("switch").get_attribute("aria-pressed") == "false"
+    assert shown.control("switch").inner_text().endswith(" off")
     shown.press("switch", "Enter")  # on a page one head is off
     other = (place[0], place[1] - 1 if place[1] else 1)
     assert_side("after", READER.next_without(TEXTS[0], [other]))
     assert shown.page.evaluate("document.activeElement.dataset.control") == "switch"
     shown.press("all on", "Enter")
     assert "after 0" not in shown.values()
+    assert shown.value("off") == "Now: all heads on."
     assert "all on" not in shown.controls()
     assert shown.page.evaluate("document.activeElement.dataset.control") == "switch"
 
@@ -257,10 +259,25 @@ def test_the_mouse_shows_a_token_for_a_while_and_a_click_keeps_it(shown):
     weights = weights_of(TEXTS[0])
     tokens = shown.control("query").locator("[role=option]")
     tokens.nth(5).hover()
+    on = "“\u2068b\u2069” at 5"
+    assert shown.value("asked") == (
+        f"Query: {on} under the mouse, none chosen. Key: none chosen."
+    )
+    framed = "(one) => [getComputedStyle(one).outlineStyle, one.ariaSelected]"
+    assert tokens.nth(5).evaluate(framed) == ["dashed", "false"]
     assert shown.number("key 2") == pytest.approx(float(weights[0, 0, 5, 2]), abs=CLOSE)
     shown.page.mouse.move(1, 1)
     assert shown.value("key 2") == ""
     tokens.nth(4).click()
+    shown.page.mouse.move(1, 1)
+    assert tokens.nth(4).evaluate(framed) == ["none", "true"]
+    chosen = "“\u2068a\u2069” at 4"
+    assert shown.value("asked") == f"Query: {chosen} chosen. Key: none chosen."
+    words = f"heads by the largest weight of {chosen} (no key is chosen):"
+    assert shown.value("count").endswith(words)
+    tokens.nth(5).hover()  # the ranking stays that of the chosen one
+    assert shown.value("count").endswith(words)
+    assert shown.value("asked").startswith(f"Query: {on} under the mouse, {chosen} ch")
     shown.control("key").locator("[role=option]").nth(0).click()
     shown.page.mouse.move(1, 1)
     assert_ranked(shown, weights[:, :, 4, 0])
@@ -347,6 +364,84 @@ def test_270_heads_follow_the_mouse_at_once(show_views):
             }).sort((one, other) => one - other)"""
     )
     assert times[len(times) // 4] < 100, times
+
+
+def test_a_long_text_scrolls_in_its_rows_and_its_map_has_points_that_are_seen(
+    show_views,
+):
+    weights, reading = wide(2, 2, 200)
+    shown = show_views(all_heads([reading], query=199))
+    # One part is drawn in each frame.
+    shown.page.locator(".live .pixels canvas").wait_for()
+    for side in ("query", "key"):
+        row = shown.control(side).locator("..")
+        assert row.evaluate("one => one.clientHeight") < 320
+        assert row.evaluate("one => one.scrollHeight") > 600
+    seen = """(one) => {
+        const [row, box] = [one.closest(".arched"), one].map(
+            (each) => each.getBoundingClientRect());
+        return row.top <= box.top && box.bottom <= row.bottom + 1;
+    }"""
+    tokens = shown.control("query").locator("[role=option]")
+    assert tokens.nth(199).evaluate(seen)
+    assert not tokens.nth(0).evaluate(seen)
+    shown.press("query", "Home")
+    shown.page.evaluate("new Promise(requestAnimationFrame)")
+    assert tokens.nth(0).evaluate(seen)
+    canvas = shown.page.locator(".live .pixels canvas")
+    assert canvas.evaluate("one => [one.width, one.height]") == [128, 128]
+    strengths = canvas.evaluate("""(one) => {
+        const { data } = one.getContext("2d").getImageData(0, 0, 128, 128);
+        return [...data].filter((_, i) => i % 4 === 3);
+    }""")
+    places = (torch.arange(200) * 128 // 200).tolist()
+    largest = torch.zeros(128, 128)
+    for i, down in enumerate(places):
+        for j in range(i + 1):
+            across = places[j]
+            largest[down, across] = max(largest[down, across], weights[0, 0, i, j])
+    got = torch.tensor(strengths).view(128, 128) / 255
+    inside = torch.ones(128, 128, dtype=torch.bool).tril()
+    assert (got - largest)[inside].abs().max() < 0.02
+    box = canvas.bounding_box()
+    canvas.hover(position={"x": 3, "y": box["height"] - 2})
+    assert "word198\u2069” under the mouse" in shown.value("asked")
+
+
+def test_of_a_long_text_one_part_is_drawn_in_each_frame_and_old_tokens_stay(show_views):
+    _, short = wide(2, 2, 100)
+    _, long = wide(2, 2, 120)
+    shown = show_views(all_heads([short, long], query=7))
+    shown.page.locator(".live .pixels canvas").wait_for()
+    drawn = shown.page.evaluate(
+        """async (text) => {
+            const one = (place) => document.querySelector(`.live ${place}`);
+            const told = () => [
+                document.querySelectorAll(".live [data-control=key] > *").length,
+                one("[data-value=caption]").innerText.includes("Choose a query"),
+                one(".pixels canvas").getAttribute("aria-label"),
+            ];
+            one("[data-value=caption]").innerText = "";
+            one(".pixels canvas").setAttribute("aria-label", "");
+            const first = one("[data-control=key] > *");
+            const menu = one("[data-control=text]");
+            menu.value = text;
+            menu.dispatchEvent(new Event("change"));
+            const found = [told()];
+            for (let frame = 0; frame < 3; frame += 1) {
+                await new Promise(requestAnimationFrame);
+                found.push(told());
+            }
+            return [found.map(String), one("[data-control=key] > *") === first];
+        }""",
+        long["text"],
+    )
+    label = "120 rows of 120 points, the strongest for 1.00"
+    rows, map_ = "120,false,", "120,true,"
+    stages = [rows, rows, map_, f"{map_}{label}"]
+    assert drawn == [stages, True]
+    shown.press("query", "Home")
+    assert shown.value("key 0") == "1.00"
 
 
 def test_an_encoder_has_no_next_token(show_views):

@@ -121,6 +121,7 @@ def test_a_model_is_opened_and_writes_the_same_as_in_chromium(
             at = json.dumps(f'.live [data-control="{control}"]')
             evaluate(f"document.querySelector({at}).click()")
         wait_for(evaluate, "status", "written")
+        wait_for(evaluate, "lost", "in place of")  # and read with everything on
         found[name] = texts(evaluate(f"({VALUES})()"))
         del found[name]["status"]
     assert found["firefox"] == found["chromium"]

@@ -257,6 +257,24 @@ def test_a_chat_goes_back_to_what_the_reader_has_said(worker):
     assert left["text"].startswith("the cat")
 
 
+def test_a_chats_question_stays_whole(worker):
+    before = worker.read("the cat", chat=True)
+    message = worker.ask("back")["message"]
+    assert message.startswith("The model has written nothing yet; your question in a")
+    assert worker.ask("switch", off=[])["next"] == before["next"]
+
+
+def test_what_comes_with_everything_on_follows_what_was_written_without_a_part(worker):
+    worker.read("the cat")
+    number = worker.send("switch", off=["2.2"])
+    *_, whole = worker.answers(number, "whole")
+    close(whole["next"], next_of(*tiny()[1:], tiny()[2].encode("the cat")))
+    number = worker.send("write", temperature=1, topP=1, seed=4, most=5)
+    *_, reading, ended, whole = worker.answers(number, "whole")
+    assert (reading["kind"], ended["kind"]) == ("reading", "ended")
+    close(whole["next"], next_of(*tiny()[1:], reading["reading"]["ids"]))
+
+
 def test_going_back_takes_the_readers_own_tokens_too(worker):
     worker.read("the cat")
     left = worker.ask("back")["reading"]

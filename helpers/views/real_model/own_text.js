@@ -4,34 +4,59 @@ import { button, slider, tick } from "../shared/controls.js";
 import { h } from "../shared/page.js";
 import { fixed } from "../shared/words.js";
 
+/** @typedef {{ text: string, chat: boolean }} Asked a text, and whether it is a chat's question */
+/** @typedef {{ temperature: number, topP: number, most: number }} How */
+
 const LENGTHS = [10, 20, 40, 80, 160]; // tokens that are written at most
+const UNREAD =
+  "This text hasn't been read yet: all below still shows the one before. Enter reads it, and so " +
+  "do the buttons.";
+const ERRS =
+  "So small a model is often wrong. Watch how it works, and believe nothing that it writes.";
 
 /**
  * The controls, and the text that the model has before it, with what it wrote marked. Returns the
- * element; `begin(text)` reads a first one; `focus()`; `writing(on)`, whether it is writing now;
- * and `show(text, written)`, of which the second stands on a line of its own if it is an answer.
+ * element; `asked()`, what stands in the field; `put(asked)` something else into it; `focus()`;
+ * `writing(on)`, whether it is writing now; and `show(asked, written)`, what the model has read,
+ * beside which a field that differs says so, and what it wrote, on a line of its own in a chat.
  * @param {{
- *   read: (text: string, chat: boolean) => void,
- *   write: (options: { temperature: number, topP: number, most: number }) => void,
- *   stop: () => void, back: () => void,
+ *   read: () => void, write: (how: How) => void, stop: () => void, back: () => void,
  * }} options
  */
 export function ownText({ read, write, stop, back }) {
-  const chosen = { temperature: 0.7, topP: 0.9, most: 40, chat: false };
+  const chosen = { temperature: 0.7, topP: 0.9, most: 40 };
   let isWriting = false;
+  /** @type {Asked} */
+  let known = { text: "", chat: false };
   const field = h("textarea", {
     class: "own-text",
     rows: 2,
     "data-control": "own text",
     "aria-label": "your text; Enter reads it, Shift and Enter begin a new line",
     spellcheck: "false",
+    oninput: () => compare(),
     onkeydown: (event) => {
       if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
       event.preventDefault();
-      ask();
+      read();
     },
   });
-  const ask = () => read(field.value, chosen.chat);
+  const chat = tick({
+    name: "chat",
+    label: "as a question in a chat",
+    value: false,
+    change: () => {
+      compare();
+      read();
+    },
+  });
+  const box = /** @type {HTMLInputElement} */ (chat.querySelector("input"));
+  const asked = () => ({ text: field.value, chat: box.checked });
+  const unread = h("p", { class: "note", "aria-live": "polite", "data-value": "unread" });
+  const compare = () => {
+    const isRead = field.value === known.text && box.checked === known.chat;
+    unread.textContent = isRead ? "" : UNREAD;
+  };
   const set = (name) => (value) => {
     chosen[name] = value;
   };
@@ -46,20 +71,8 @@ export function ownText({ read, write, stop, back }) {
     "div",
     {},
     h("label", { class: "wide" }, "Your text ", field),
-    h(
-      "div",
-      { class: "controls" },
-      button({ name: "read", label: "Read it", press: ask }),
-      tick({
-        name: "chat",
-        label: "as a question in a chat",
-        value: false,
-        change: (on) => {
-          chosen.chat = on;
-          ask();
-        },
-      }),
-    ),
+    h("div", { class: "controls" }, button({ name: "read", label: "Read it", press: read }), chat),
+    unread,
     h(
       "div",
       { class: "controls" },
@@ -94,13 +107,17 @@ export function ownText({ read, write, stop, back }) {
         change: set("most"),
       }),
     ),
+    h("p", { class: "note" }, "What the model has read, and marked, what it wrote:"),
     h("p", { class: "written", "data-value": "written" }, before, written),
+    h("p", { class: "note small" }, ERRS),
   );
   return {
     element,
-    begin(text) {
-      field.value = text;
-      ask();
+    asked,
+    /** @param {Asked} other */
+    put(other) {
+      [field.value, box.checked] = [other.text, other.chat];
+      compare();
     },
     focus: () => field.focus(),
     writing(on) {
@@ -108,12 +125,14 @@ export function ownText({ read, write, stop, back }) {
       writes.textContent = on ? "Stop" : "Write on";
     },
     /**
-     * @param {string} text
+     * @param {Asked} read
      * @param {string} behind
      */
-    show(text, behind, isAnswer = false) {
-      before.textContent = isAnswer ? `${text}\n` : text;
+    show(read, behind) {
+      known = read;
+      before.textContent = read.chat ? `${read.text}\n` : read.text;
       written.textContent = behind;
+      compare();
     },
   };
 }

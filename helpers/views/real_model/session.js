@@ -20,6 +20,7 @@ export class Session {
     this.off = /** @type {Set<string>} */ (new Set());
     this.text = "";
     this.given = 0; // tokens that weren't written here
+    this.isChat = false;
     /** One for all parts at work, and one for some of them off, so that both are kept. */
     this.caches = /** @type {Cache[]} */ ([model.newCache(), model.newCache()]);
   }
@@ -53,6 +54,7 @@ export class Session {
           `reads ${longest} at most.`,
       );
     [this.ids, this.text, this.given, this.off] = [ids, text, ids.length, names];
+    this.isChat = chat;
   }
 
   /** Switch other parts off for the same tokens. */
@@ -83,6 +85,11 @@ export class Session {
     yield* this.model.read(this.cache, this.ids, this.off);
   }
 
+  /** The same with everything on, whatever is switched off. */
+  *catchUpWhole() {
+    yield* this.model.read(this.caches[0], this.ids, new Set());
+  }
+
   get isFull() {
     return this.ids.length >= this.model.longest;
   }
@@ -103,6 +110,8 @@ export class Session {
   back() {
     this.#needText();
     if (this.ids.length === 1) throw new Error("One token is left; the model needs at least one.");
+    if (this.isChat && this.ids.length === this.given)
+      throw new Error("The model has written nothing yet; your question in a chat stays whole.");
     this.ids.pop();
     if (this.ids.length >= this.given) return;
     this.given = this.ids.length;
@@ -114,9 +123,13 @@ export class Session {
     return this.tokenizer.decode(this.ids.slice(count));
   }
 
+  /** What comes next with everything on, once that is caught up with. */
+  nextOfWhole() {
+    return this.next(this.caches[0].logits ?? this.logits);
+  }
+
   /** The most probable next tokens, as pairs of a text and a probability. */
-  next() {
-    const { logits } = this;
+  next(logits = this.logits) {
     const best = largest(logits, SHOWN);
     const top = logits[best[0]];
     let total = 0;

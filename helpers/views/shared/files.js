@@ -3,7 +3,7 @@
 import { h } from "./page.js";
 
 /**
- * A field for a file; the same file may be chosen again.
+ * A field for a file, which keeps its name in sight; the same file may be chosen again.
  * @param {{ name: string, label: string, accept: string, open: (file?: File) => void }} options
  */
 export function fileField({ name, label, accept, open }) {
@@ -11,10 +11,10 @@ export function fileField({ name, label, accept, open }) {
     type: "file",
     accept,
     "data-control": name,
-    onchange: () => {
-      open(input.files?.[0]);
-      input.value = "";
+    onclick: () => {
+      input.value = ""; // else a browser doesn't tell that the same file was chosen
     },
+    onchange: () => open(input.files?.[0]),
   });
   return h("label", {}, `${label} `, input);
 }

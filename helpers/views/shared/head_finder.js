@@ -44,8 +44,12 @@ export function headFinder({ jobs, pick }) {
       "div",
       { class: "controls" },
       list,
-      h("label", {}, "layer ", fields[0]),
-      h("label", {}, "head ", fields[1]),
+      h(
+        "span",
+        { class: "head-place" },
+        h("label", {}, "layer ", fields[0]),
+        h("label", {}, "head ", fields[1]),
+      ),
     ),
     /**
      * @param {{ layers: number, heads: number }} reading

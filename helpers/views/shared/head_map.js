@@ -10,7 +10,8 @@ const EDGE = { left: 32, top: 18, foot: 6 }; // for the numbers of layers and he
 const LEAST = 16; // a square's width; layers that don't fit go on in a band below
 const MOST = 34;
 const FADED = 0.12;
-const FINEST = 48; // points of a head's picture, along each side
+const FINEST = 32; // points of a head's picture, along each side
+const FEWEST = 16; // strips of one query's weights, or of those on one key
 
 /**
  * What the map shows: in each square all weights, one query's or one key's, or a shade from 0 to 1;
@@ -218,13 +219,14 @@ function drawEdges(context, colour, size, { layers, heads }, corner) {
  */
 function sheetOf({ tokens, layers, heads, row }, query, key, colour) {
   const T = tokens.length;
-  const side = Math.min(T, FINEST);
+  const most = query === null && key === null ? FINEST : FEWEST;
+  const seen = query === null ? T : row(0, 0, query).length; // a query's keys fill its square
   const [width, height] = [
-    key !== null && query === null ? 1 : side,
-    query === null ? side : 1, // a query has one row
+    key !== null && query === null ? 1 : Math.min(seen, most),
+    query === null ? Math.min(T, most) : 1, // a query has one row
   ];
-  const across = Uint8Array.from({ length: T }, (_, j) => (width === 1 ? 0 : (j * side) / T));
-  const down = Uint8Array.from({ length: T }, (_, i) => (height === 1 ? 0 : (i * side) / T));
+  const across = Uint8Array.from({ length: T }, (_, j) => (width === 1 ? 0 : (j * width) / seen));
+  const down = Uint8Array.from({ length: T }, (_, i) => (height === 1 ? 0 : (i * height) / T));
   const [first, last] = query === null ? [0, T - 1] : [query, query];
   const sheet = document.createElement("canvas");
   [sheet.width, sheet.height] = [layers * width, heads * height];

@@ -1,20 +1,21 @@
 // All heads of all layers for one text: tokens, a map, one head's weights, a ranking, a next token.
 // It knows nothing of where readings come from.
 
-import { arcsOver } from "./arcs.js";
 import { headFinder } from "./head_finder.js";
 import { headMap } from "./head_map.js";
 import { headRanking } from "./head_ranking.js";
-import { exact, exactParts, headName, tokenAt } from "./head_words.js";
+import { exact, headName, tokenAt } from "./head_words.js";
 import { heatMap } from "./heat_map.js";
-import { listBox } from "./list_box.js";
+import { inTurns } from "./in_turns.js";
 import { nextTokens } from "./next_tokens.js";
-import { COLOURS, h, mixed } from "./page.js";
+import { h } from "./page.js";
+import { tokenRows } from "./token_rows.js";
 import { fixed } from "./words.js";
 
 /** @import { Next, Reading } from "./head_readings.js" */
 /** @import { Pair } from "./head_ranking.js" */
 
+const LONG = 64; // tokens; of a text with more, one part is drawn in each frame
 const NOBODY = { query: null, key: null };
 
 /**
@@ -22,7 +23,8 @@ const NOBODY = { query: null, key: null };
  * one behind the others; `jobs` are heads that are offered by what they do. Returns the element;
  * `show(reading, start)`, where `start` has the head, the query and the key to begin with, and
  * `parts`, whether more than heads can be switched; `answer(off, next)`, the next tokens without
- * what is off, or null where they aren't known; and `expect(next)`, those of a text that grows.
+ * what is off, or null where they aren't known; `expect(next)`, those of a text that grows; and
+ * `whole(next)`, those with everything on.
  * @param {{
  *   change: (off: string[]) => void, jobs?: [string, [number, number]][],
  * }} options
@@ -44,6 +46,7 @@ export function headPicture({ change, jobs = [] }) {
   let drawn = ""; // the head whose matrix is shown
   const pair = () => ({ query: pointed.query ?? kept.query, key: pointed.key ?? kept.key });
   const keep = (found) => {
+    turns.finish();
     [kept, pointed] = [{ ...kept, ...found }, NOBODY];
     ranking.byPair();
     paint();
@@ -58,21 +61,7 @@ export function headPicture({ change, jobs = [] }) {
     paint();
   };
 
-  const row = (side, label) =>
-    listBox({
-      name: side,
-      label,
-      class: "token-row",
-      across: true,
-      keep: (index) => keep({ [side]: index }),
-      point: (index) => point({ [side]: index }),
-    });
-  const rows = {
-    query: row("query", "query: the token that looks"),
-    key: row("key", "key: the token that is looked at"),
-  };
-  const arcs = { query: arcsOver(rows.query.element), key: arcsOver(rows.key.element) };
-  const rowOf = (side) => h("div", { class: "arched" }, rows[side].element, arcs[side].element);
+  const rows = tokenRows({ keep, point });
   const finder = jobs.length > 0 ? headFinder({ jobs, pick: choose }) : null;
   const caption = h("p", { class: "note said", "data-value": "caption" });
   const map = headMap({ pick: choose, tell: (place) => headName(place) + told(place) });
@@ -92,6 +81,9 @@ export function headPicture({ change, jobs = [] }) {
   });
   const ranking = headRanking({ change: () => paint(), pick: choose });
   const predicted = nextTokens({ change });
+  /** What was found with all that is off now. */
+  const sidesOf = (found) =>
+    off.length > 0 ? { before: null, after: found } : { before: found, after: null };
   const paintNext = () =>
     predicted.show({ ...next, off, parts, predicts: reading.next !== null, map: reading.off });
 
@@ -135,13 +127,14 @@ export function headPicture({ change, jobs = [] }) {
     return `Each square is a head, layers across and heads down${each}${says}`;
   };
 
-  const paint = () => {
+  const paintRows = () =>
+    rows.show({ kept, pointed }, (i, j) => weight(chosen, i, j), !off.includes(headName(chosen)));
+  const paintMap = () => {
     const { query, key } = pair();
     const every = ranking.rank(kept);
     const scores = Object.fromEntries(every.map((one) => [headName(one.place), one]));
     const shown = ranking.score() ? NOBODY : { query, key };
     const single = shown.query !== null && shown.key !== null;
-    paintRows(query, key);
     caption.textContent = captionText();
     map.show({
       reading,
@@ -157,6 +150,10 @@ export function headPicture({ change, jobs = [] }) {
     });
     ranking.show(every, kept, chosen);
     sentence.textContent = `Layer ${chosen[0]}, head ${chosen[1]}${told(chosen)}.`;
+    finder?.show(reading, chosen);
+  };
+  const paintMatrix = () => {
+    const { query, key } = pair();
     if (drawn !== headName(chosen)) {
       drawn = headName(chosen);
       const hidden = (i, j) => reading.causal && j > i;
@@ -165,43 +162,17 @@ export function headPicture({ change, jobs = [] }) {
     }
     matrix.mark(query !== null ? "queries" : key !== null ? "keys" : null, query ?? key ?? 0);
     predicted.choose(chosen);
-    finder?.show(reading, chosen);
   };
-  /** The tokens, each on as much colour as the chosen head gives it, or gets from it. */
-  const paintRows = (query, key) => {
-    const given = (i) => (query === null ? null : weight(chosen, query, i));
-    const got = (i) => (key === null ? null : weight(chosen, i, key));
-    const paintRow = (side, index, now, share) => {
-      rows[side].mark(index);
-      for (const i of reading.tokens.keys()) {
-        const option = rows[side].option(i);
-        const number = share(i);
-        option.classList.toggle("now", i === now);
-        option.style.background = number === null ? "" : mixed(COLOURS.weights, 65 * number);
-        /** @type {HTMLElement} */ (option.lastChild).textContent =
-          number === null ? "" : fixed(number);
-      }
-    };
-    paintRow("query", kept.query, query, got);
-    paintRow("key", kept.key, key, given);
-    const works = !off.includes(headName(chosen));
-    const all = (share) => reading.tokens.map((_, i) => share(i));
-    arcs.key.show(query, query === null ? [] : all(given), works);
-    arcs.query.show(query === null ? key : null, key === null ? [] : all(got), works);
+  const turns = inTurns();
+  const paint = () => {
+    turns.finish();
+    for (const part of [paintRows, paintMap, paintMatrix]) part();
   };
-
   return {
     element: h(
       "div",
       { class: "heads" },
-      h(
-        "div",
-        { class: "looking" },
-        h("span", { class: "side queries" }, "query"),
-        rowOf("query"),
-        h("span", { class: "side keys" }, "key"),
-        rowOf("key"),
-      ),
+      rows.element,
       finder?.element,
       caption,
       map.element,
@@ -221,23 +192,25 @@ export function headPicture({ change, jobs = [] }) {
      * }} start
      */
     show(newReading, start = {}) {
+      turns.finish();
       reading = newReading;
       [chosen, drawn, off, parts] = [start.head ?? chosen, "", reading.off, start.parts ?? false];
-      next =
-        off.length > 0
-          ? { before: null, after: reading.next }
-          : { before: reading.next, after: null };
+      next = sidesOf(reading.next);
       [kept, pointed] = [{ query: start.query ?? null, key: start.key ?? null }, NOBODY];
-      for (const side of ["query", "key"])
-        rows[side].fill(
-          reading.tokens.map((one, i) => [
-            h("span", { class: "token" }, exactParts(one)),
-            h("span", { class: "share", "data-value": `${side} ${i}` }),
-          ]),
-        );
-      ranking.read(reading);
-      paintNext();
-      paint();
+      const steps = [
+        () => {
+          rows.fill(reading.tokens);
+          paintRows();
+        },
+        paintNext,
+        () => {
+          ranking.read(reading);
+          paintMap();
+        },
+        paintMatrix,
+      ];
+      turns.begin(steps);
+      if (reading.tokens.length <= LONG) turns.finish();
     },
     /**
      * @param {string[]} newOff
@@ -255,7 +228,15 @@ export function headPicture({ change, jobs = [] }) {
      * @param {Next} found
      */
     expect(found) {
-      next = off.length > 0 ? { before: null, after: found } : { before: found, after: null };
+      next = sidesOf(found);
+      paintNext();
+    },
+    /**
+     * What comes next with everything on, beside what comes without some parts.
+     * @param {Next} found
+     */
+    whole(found) {
+      next = { ...next, before: found };
       paintNext();
     },
   };

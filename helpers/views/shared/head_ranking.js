@@ -2,7 +2,7 @@
 
 import { menu, slider } from "./controls.js";
 import { SCORES } from "./head_readings.js";
-import { headName } from "./head_words.js";
+import { headName, tokenAt } from "./head_words.js";
 import { listBox } from "./list_box.js";
 import { h } from "./page.js";
 import { fixed } from "./words.js";
@@ -84,6 +84,14 @@ export function headRanking({ change, pick }) {
   const numbersOf = (found) =>
     (counted[found.label] ??= places(reading).map((place) => found.of(reading, ...place)));
 
+  /** Which weight ranks the heads; where one token isn't chosen, the largest of several. */
+  const byWeight = ({ query, key }) => {
+    const name = (i) => tokenAt(reading.tokens, i);
+    if (key === null) return ` by the largest weight of ${name(query)} (no key is chosen)`;
+    if (query === null) return ` by the largest weight on ${name(key)} (no query is chosen)`;
+    return ` by the weight from ${name(query)} to ${name(key)}`;
+  };
+
   return {
     elements: [h("div", { class: "controls" }, scores, limits), count, place],
     /** Another reading; the score stays where it has one. */
@@ -137,7 +145,7 @@ export function headRanking({ change, pick }) {
       count.textContent = waits
         ? "Choose a query or a key, and the heads with the largest weights stand here."
         : least === 0
-          ? `The first ${shown.length} of ${every.length} heads:`
+          ? `The first ${shown.length} of ${every.length} heads${score() ? "" : byWeight(pair)}:`
           : `${left} of ${every.length} heads have at ${low ? "most" : "least"} ${limit}:`;
     },
   };

@@ -3,6 +3,7 @@
 import { COLOURS, h, mixed, scroll, table } from "./page.js";
 import { fixed } from "./words.js";
 const MOST_NUMBERS = 16; // up to that many tokens, a map has a number in each cell
+const POINTS_A_SIDE = 128; // at most; in a longer text, each is the largest of several weights
 
 /**
  * Weights as a map, a row for each query: with a number in each cell, or as points where there are
@@ -23,10 +24,11 @@ export function heatMap({ caption, first = 0, point = () => {} }) {
   const element = h("div", { class: "map" }, body);
   let cells = [];
   let marked = [];
+  let sizes = [1, 1]; // of the weights: queries and keys
   canvas.addEventListener("pointermove", (event) => {
     const box = canvas.getBoundingClientRect();
-    const row = Math.floor(((event.clientY - box.top) / box.height) * canvas.height);
-    if (event.pointerType === "mouse") point(Math.max(0, Math.min(canvas.height - 1, row)));
+    const row = Math.floor(((event.clientY - box.top) / box.height) * sizes[0]);
+    if (event.pointerType === "mouse") point(Math.max(0, Math.min(sizes[0] - 1, row)));
   });
   const asTable = (rows, tokens, keys, hidden) => {
     const cell = (weight, i, j) =>
@@ -53,24 +55,30 @@ export function heatMap({ caption, first = 0, point = () => {} }) {
   };
   const asPoints = (rows, tokens, keys, hidden) => {
     cells = [];
-    [canvas.width, canvas.height] = [keys.length, tokens.length];
+    sizes = [tokens.length, keys.length];
+    const [height, width] = sizes.map((size) => Math.min(size, POINTS_A_SIDE));
+    [canvas.width, canvas.height] = [width, height];
     const top = Math.max(1e-9, ...rows.slice(first).map((row) => Math.max(...row)));
-    const picture = new ImageData(keys.length, tokens.length);
+    const picture = new ImageData(width, height);
     const [red, green, blue] = [1, 3, 5].map((i) => parseInt(COLOURS.weights.slice(i, i + 2), 16));
     for (const i of tokens.keys())
       for (const j of keys.keys()) {
-        const colour = hidden(i, j)
-          ? [128, 128, 128, 50]
-          : [red, green, blue, Math.round(255 * Math.min(1, rows[i][j] / top))];
-        picture.data.set(colour, 4 * (i * keys.length + j));
+        const down = Math.floor((i * height) / tokens.length);
+        const at = 4 * (down * width + Math.floor((j * width) / keys.length));
+        const isHidden = hidden(i, j);
+        const strength = isHidden ? 50 : Math.round(255 * Math.min(1, rows[i][j] / top));
+        const isSeen = picture.data[at] === red; // one of the point's weights isn't hidden
+        if (isSeen && (isHidden || strength < picture.data[at + 3])) continue;
+        picture.data.set(isHidden ? [128, 128, 128, 50] : [red, green, blue, strength], at);
       }
     const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
     context.putImageData(picture, 0, 0);
     canvas.setAttribute(
       "aria-label",
-      `${tokens.length} rows of ${keys.length} points, the strongest for ${fixed(top)}`,
+      `${height} rows of ${width} points, the strongest for ${fixed(top)}`,
     );
-    title.textContent = `${caption}. The strongest point is ${fixed(top)}.`;
+    const pooled = width < keys.length ? " Each point is the largest of several weights." : "";
+    title.textContent = `${caption}. The strongest point is ${fixed(top)}.${pooled}`;
     body.replaceChildren(title, pixels);
   };
   return {
@@ -90,7 +98,7 @@ export function heatMap({ caption, first = 0, point = () => {} }) {
           : cells.map((row) => row[index]);
       for (const cell of marked)
         cell.classList.add("chosen", ...(side === "keys" ? ["column"] : []));
-      const [width, height] = [100 / canvas.width, 100 / canvas.height];
+      const [height, width] = sizes.map((size) => 100 / size);
       mark.setAttribute(
         "style",
         !side

@@ -8,7 +8,8 @@ import { freshId, h } from "./page.js";
 /**
  * A listbox, walked with the arrow keys. `keep(index)` hears what was clicked or walked to, and
  * null when a click or Escape lets it go; `point(index)` what the mouse is on. Returns the element,
- * `fill(contents)` with what each option holds, `mark(index)`, and `option(index)`, an element.
+ * `fill(contents, same)` with what each option holds behind the first ones, which stay as they are;
+ * `mark(index)`; and `option(index)`, an element.
  * @param {{
  *   name: string, label: string, class?: string, across?: boolean,
  *   keep: (index: number | null) => void, point?: (index: number | null) => void,
@@ -54,9 +55,11 @@ export function listBox({ name, label, class: kind, across = false, keep, point 
   return {
     element,
     /** @param {Children[]} contents */
-    fill(contents) {
-      options = contents.map(option);
-      element.replaceChildren(...options);
+    fill(contents, same = 0) {
+      for (const one of options.splice(same)) one.remove();
+      const more = contents.map((one, i) => option(one, same + i));
+      element.append(...more);
+      options.push(...more);
       chosen = null;
     },
     /** @param {number | null} index */

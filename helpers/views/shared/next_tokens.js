@@ -22,31 +22,30 @@ export function nextTokens({ change }) {
     const others = off.filter((one) => one !== part);
     change(off.includes(part) ? others : [...off, part]);
   };
-  /** A button for a part of the model that depends on the chosen head. */
+  /** A button for a part of the model that depends on the chosen head; it says what it will do. */
   const part = (control, which, label) => {
-    const press = () => toggle(which());
-    const element = button({ name: control, label: "", press, "aria-pressed": "false" });
+    const element = button({ name: control, label: "", press: () => toggle(which()) });
     const mark = () => {
-      element.textContent = label();
-      element.setAttribute("aria-pressed", String(off.includes(which())));
+      element.textContent = label(off.includes(which()));
     };
     return { element, mark };
   };
+  const switched = (what) => (isOff) => `Switch ${what()} ${isOff ? "on again" : "off"}`;
   const head = part(
     "switch",
     () => name,
-    () => `Switch head ${name} off`,
+    switched(() => `head ${name}`),
   );
   const others = [
     part(
       "switch MLP",
       () => `mlp.${layer}`,
-      () => `Switch the MLP of layer ${layer} off`,
+      switched(() => `the MLP of layer ${layer}`),
     ),
     part(
       "switch sink",
       () => SINK,
-      () => "Hide the first token",
+      (isOff) => (isOff ? "Show the first token again" : "Hide the first token"),
     ),
   ];
   const all = button({
@@ -57,20 +56,23 @@ export function nextTokens({ change }) {
       change([]);
     },
   });
+  const state = h("p", { class: "note", "data-value": "off" });
   const switches = h("div", { class: "controls" });
   const numbers = h("div");
   const said = h("p", { class: "note", "aria-live": "polite", "data-value": "lost" });
   const mark = () => {
     const shown = parts ? [head, ...others] : [head];
     for (const one of shown) one.mark();
-    all.textContent = parts ? "Everything on" : "All heads on";
+    state.textContent =
+      off.length === 0 ? `Now: ${allOn(parts)}.` : `Off now: ${offInWords(off, "head ")}.`;
+    all.textContent = `Switch ${parts ? "everything" : "all heads"} on`;
     const wanted = [...shown.map(({ element }) => element), ...(off.length > 0 ? [all] : [])];
     const isThere = wanted.length === switches.children.length && wanted.every(isIn);
     if (!isThere) keepFocus(switches, wanted);
   };
   const isIn = (one) => one.parentNode === switches;
   return {
-    elements: [switches, numbers, said],
+    elements: [state, switches, numbers, said],
     /** Another head to switch. */
     choose(place) {
       [layer, name] = [place[0], headName(place)];
@@ -81,7 +83,7 @@ export function nextTokens({ change }) {
      *   before: Next | null, off: string[], after: Next | null, parts: boolean,
      *   predicts: boolean, map: string[],
      * }} shown `before` with everything on, `after` without what is `off`, each null where it isn't
-     *   known; `map` is what was off while the weights were read
+     *   known (yet); `map` is what was off while the weights were read
      */
     show({ before, off: newOff, after, parts: withParts, predicts, map }) {
       [off, parts] = [newOff, withParts];
@@ -90,7 +92,7 @@ export function nextTokens({ change }) {
         ? nextSentence(before, off, after, map)
         : "This model reads in both directions, and predicts no next token.";
       if (predicts) mark();
-      else switches.replaceChildren();
+      else for (const one of [state, switches]) one.replaceChildren();
     },
   };
 }
@@ -113,7 +115,7 @@ function nextTable(before, off, after, parts) {
   const sides = [
     { side: "before", next: before, title: allOn(parts) },
     { side: "after", next: after, title: `off: ${offInWords(off)}` },
-  ].filter(({ next }) => next !== null);
+  ].filter(({ side, next }) => next !== null || (side === "before" && after !== null));
   const columns = [null, ...sides.map(({ title }) => head(title))];
   const row = (_, i) => [String(i + 1), ...sides.flatMap(({ side, next }) => cells(side, next, i))];
   const found = table("Next token", columns, (before ?? after ?? []).map(row));
@@ -121,6 +123,7 @@ function nextTable(before, off, after, parts) {
 }
 
 function cells(side, next, i) {
+  if (next === null) return [h("td", { class: "sentence" }, "…"), h("td", {}, "…")];
   const [token, share] = next[i];
   const filled = `${Math.round(100 * share)}%`;
   const colour = mixed(COLOURS.weights, 45);

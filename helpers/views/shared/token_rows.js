@@ -1,0 +1,129 @@
+// A text's tokens twice: those that look, and those that are looked at, with arcs between them.
+
+import { arcsOver } from "./arcs.js";
+import { exactParts, tokenAt } from "./head_words.js";
+import { listBox } from "./list_box.js";
+import { COLOURS, h, mixed } from "./page.js";
+import { fixed } from "./words.js";
+
+/** @import { Pair } from "./head_ranking.js" */
+
+const ROOM = 24; // above a line of tokens, for its arcs
+
+/**
+ * Two rows, of which a long one scrolls. `keep(found)` and `point(found)` hear which query or key
+ * was chosen, and which the mouse is on, null when it leaves. Returns the element, `fill(tokens)`,
+ * and `show(pairs, share, works)`: what is chosen and what is pointed at, what a query gives to a
+ * key, and whether the head works.
+ * @param {{
+ *   keep: (found: Partial<Pair>) => void, point: (found: Partial<Pair>) => void,
+ * }} options
+ */
+export function tokenRows({ keep, point }) {
+  /** @type {string[]} */
+  let tokens = [];
+  /** @type {Partial<Pair>} */
+  let seen = {}; // what was scrolled to
+  let due = 0; // the frame in which that is done, which measures the page anyway
+  const row = (side, label) => {
+    const list = listBox({
+      name: side,
+      label,
+      class: "token-row",
+      across: true,
+      keep: (index) => keep({ [side]: index }),
+      point: (index) => point({ [side]: index }),
+    });
+    const arcs = arcsOver(list.element);
+    return { list, arcs, element: h("div", { class: "arched" }, list.element, arcs.element) };
+  };
+  const rows = {
+    query: row("query", "query: the token that looks"),
+    key: row("key", "key: the token that is looked at"),
+  };
+  const said = h("p", { class: "note said", "data-value": "asked" });
+  const inWords = (chosen, pointed) => {
+    const name = (i) => (i === null ? "none" : tokenAt(tokens, i));
+    return pointed === null || pointed === chosen
+      ? `${name(chosen)} chosen`
+      : `${name(pointed)} under the mouse, ${name(chosen)} chosen`;
+  };
+  /** So far that a token is seen; the page itself stays. */
+  const scrollTo = (side, index) => {
+    if (seen[side] === index) return;
+    seen = { ...seen, [side]: index };
+    if (index === null) return;
+    const { element, list } = rows[side];
+    const { offsetTop, offsetHeight } = list.option(index);
+    const top = Math.min(element.scrollTop, offsetTop - ROOM);
+    element.scrollTop = Math.max(top, offsetTop + offsetHeight - element.clientHeight);
+  };
+  return {
+    element: h(
+      "div",
+      {},
+      h(
+        "div",
+        { class: "looking" },
+        h("span", { class: "side queries" }, "query"),
+        rows.query.element,
+        h("span", { class: "side keys" }, "key"),
+        rows.key.element,
+      ),
+      said,
+    ),
+    /** @param {string[]} newTokens of which those that were there before stay */
+    fill(newTokens) {
+      let same = 0;
+      while (same < newTokens.length && newTokens[same] === tokens[same]) same += 1;
+      const more = newTokens.slice(same);
+      [tokens, seen] = [newTokens, {}];
+      for (const side of ["query", "key"]) {
+        rows[side].list.fill(
+          more.map((one, i) => [
+            h("span", { class: "token" }, exactParts(one)),
+            h("span", { class: "share", "data-value": `${side} ${same + i}` }),
+          ]),
+          same,
+        );
+      }
+    },
+    /**
+     * The tokens, each on as much colour as the head gives it, or gets from it.
+     * @param {{ kept: Pair, pointed: Pair }} pairs
+     * @param {(query: number, key: number) => number} share
+     */
+    show({ kept, pointed }, share, works = true) {
+      const query = pointed.query ?? kept.query;
+      const key = pointed.key ?? kept.key;
+      /** @type {(i: number) => number | null} */
+      const given = (i) => (query === null ? null : share(query, i));
+      /** @type {(i: number) => number | null} */
+      const got = (i) => (key === null ? null : share(i, key));
+      const paint = (side, of) => {
+        const { list } = rows[side];
+        list.mark(kept[side]);
+        for (const i of tokens.keys()) {
+          const option = list.option(i);
+          const number = of(i);
+          option.classList.toggle("pointed", i === pointed[side]);
+          option.style.background = number === null ? "" : mixed(COLOURS.weights, 65 * number);
+          /** @type {HTMLElement} */ (option.lastChild).textContent =
+            number === null ? "" : fixed(number);
+        }
+      };
+      paint("query", got);
+      paint("key", given);
+      due ||= requestAnimationFrame(() => {
+        due = 0;
+        for (const side of ["query", "key"]) scrollTo(side, kept[side]);
+      });
+      const all = (of) => tokens.map((_, i) => of(i));
+      rows.key.arcs.show(query, query === null ? [] : all(given), works);
+      rows.query.arcs.show(query === null ? key : null, key === null ? [] : all(got), works);
+      said.textContent =
+        `Query: ${inWords(kept.query, pointed.query)}. ` +
+        `Key: ${inWords(kept.key, pointed.key)}.`;
+    },
+  };
+}
