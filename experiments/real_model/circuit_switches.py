@@ -38,7 +38,8 @@ def switches(half: str, *, count: int = 8) -> many.Run:
     Returns:
         found: a dict of means and intervals over frames: the lead with "all heads",
             without each of ``SETS`` and without its "others", and by how much the right
-            name is "named" there, above the mean over names; with all heads and
+            name is "named" there, above the mean over names; by how much "more" is
+            "lost" of both than without the "others", frame by frame; with all heads and
             without the name movers, what the "movers", "24.4" and "23.3" add to the
             lead, and the "size" of the stream at the end; the share of the difference
             that the movers carry "together", patched at the end; and of 23.3, the
@@ -55,6 +56,12 @@ def switches(half: str, *, count: int = 8) -> many.Run:
         row = {name: lead(model, of, heads) for name, heads in off.items()}
         row |= {
             f"named, {name}": named(model, of, heads) for name, heads in off.items()
+        }
+        row |= {
+            f"{what}more lost without {name}": row[f"{what}without others than {name}"]
+            - row[f"{what}without {name}"]
+            for what in ("", "named, ")
+            for name in SETS
         }
         row |= {f"{name}, all on": one for name, one in added(model, of).items()}
         row |= {

@@ -1,38 +1,61 @@
-"""helpers.notebook.circuit_graph: heads as arrows between tokens."""
+"""helpers.notebook.circuit_graph: which head tells which, at which token."""
 
 import pytest
 
-from helpers.notebook.circuit_graph import circuit_graph
+from helpers.notebook.circuit_graph import Arrow, circuit_graph
 
-TOKENS = ["When", " Mary", " met", " John"]
-HEADS = {"12.0": (1, 3), "2.7": (0, 1), "12.4": (1, 3)}
+TOKENS = ["When", " Mary", " and", " John", " met", ",", " John", " said"]
+HEADS = {"2.7": ("2", 6), "12.0 12.4": ("12", 7), "13.1": ("13", 7)}
+ARROWS = [
+    Arrow(1, "2.7", "looks", "0.5"),
+    Arrow("2.7", "12.0 12.4", "tells", "0.25"),
+    Arrow("13.1", "answer", "lowers", "-1.5"),
+    Arrow("12.0 12.4", "answer", "raises", "+2.0"),
+]
 
 
-def test_heads_of_a_layer_between_the_same_tokens_share_an_arrow():
-    picture = circuit_graph(TOKENS, HEADS, title="A circuit", notes={"12.4": "copy"})
-    assert picture.alt == (
-        "A circuit. Heads, the lower layers first. 2.7: from token 0 (When) to token 1 "
-        "(Mary); 12.0, 12.4 copy: from token 1 (Mary) to token 3 (John)"
+def drawn(**changed):
+    given = {"heads": HEADS, "arrows": ARROWS} | changed
+    return circuit_graph(TOKENS, **given, title="A circuit", answer="her lead")
+
+
+def test_the_words_tell_each_arrow():
+    assert drawn().alt == (
+        "A circuit. 2.7, at token 6 (John), looks at token 1 (Mary), 0.5; "
+        "2.7 tells 12.0 12.4, 0.25; 13.1 lowers her lead, -1.5; "
+        "12.0 12.4 raises her lead, +2.0"
     )
 
 
-def test_each_arrow_leads_from_the_token_looked_at_to_the_one_that_asks():
-    (axes,) = circuit_graph(TOKENS, HEADS, title="A circuit").axes
-    arrows = [one for one in axes.texts if not one.get_text()]
-    assert [(one.xyann[0], one.xy[0]) for one in arrows] == [(0, 1), (1, 3)]
-    lower, upper = (one.xy[1] for one in arrows)
-    assert lower < upper
-    labels = [one.get_text() for one in axes.texts if one.get_text()]
-    assert labels == ["2.7", "12.0, 12.4"]
-    assert [one.get_text() for one in axes.get_xticklabels()] == [
-        *("When", "Mary", "met", "John")
-    ]
+def test_layers_go_to_the_right_and_a_head_stands_below_its_token():
+    (axes,) = drawn().axes
+    at = {one.get_text(): one.get_position() for one in axes.texts if one.get_text()}
+    assert at["2.7"][0] < at["12.0\n12.4"][0] < at["13.1"][0] < at["her\nlead"][0]
+    down = [at[one][1] for one in ("Mary", "John", "2.7", "said", "13.1", "12.0\n12.4")]
+    assert down == sorted(down)
+    assert at["13.1"][1] < at["her\nlead"][1] < at["12.0\n12.4"][1]
+    assert "and John met," in at  # one row for what no arrow begins at
+    assert [one.get_text() for one in axes.get_xticklabels()] == ["2", "12", "13"]
+
+
+def test_each_arrow_leads_from_what_tells_to_what_is_told():
+    (axes,) = drawn().axes
+    at = {one.get_text(): one.get_position() for one in axes.texts if one.get_text()}
+    ends = [one.xy for one in axes.texts if not one.get_text()]
+    assert ends == [at[one] for one in ("2.7", "12.0\n12.4", "her\nlead", "her\nlead")]
+    starts = [one.xyann for one in axes.texts if not one.get_text()]
+    assert starts[0][1] == at["Mary"][1]
+    assert starts[1:] == [at[one] for one in ("2.7", "13.1", "12.0\n12.4")]
 
 
 def test_what_cannot_be_drawn_is_named():
     with pytest.raises(ValueError, match="heads must hold at least one head"):
-        circuit_graph(TOKENS, {}, title="none")
-    with pytest.raises(ValueError, match=r"from 0 to 3, got \(1, 4\) of 2.0"):
-        circuit_graph(TOKENS, {"2.0": (1, 4)}, title="outside")
-    with pytest.raises(ValueError, match=r"notes must be of heads .* got '3\.1'"):
-        circuit_graph(TOKENS, HEADS, title="unknown", notes={"3.1": "?"})
+        drawn(heads={}, arrows=[])
+    with pytest.raises(ValueError, match=r"from 0 to 7, got 8 of 2\.0"):
+        drawn(heads={"2.0": ("2", 8)}, arrows=[])
+    with pytest.raises(ValueError, match=r"from 0 to 7, got -1 of an arrow to 13\.1"):
+        drawn(arrows=[Arrow(-1, "13.1", "looks", "0.1")])
+    with pytest.raises(ValueError, match=r"kind must be one of .* got 'asks'"):
+        drawn(arrows=[Arrow(1, "13.1", "asks", "0.1")])
+    with pytest.raises(ValueError, match=r"heads that are drawn.* got '3\.1'"):
+        drawn(arrows=[Arrow("3.1", "answer", "raises", "0.1")])
