@@ -16,11 +16,14 @@ ROW, LANE, COLUMN = 0.24, 0.7, 0.6  # inches, of a token and of a group of heads
 ANSWER = "answer"
 Row = tuple[list[int], str]  # of a picture: its tokens' places, and what stands there
 LINES = {  # what an arrow shows: its colour, its line, what it is called
-    "looks": (COLOURS["masked"], ":", "looks at"),
-    "tells": (COLOURS["queries"], "-", "tells"),
-    "raises": (COLOURS["values"], "-", "raises"),
-    "lowers": (COLOURS["keys"], "--", "lowers"),
+    "looks": (COLOURS["weights"], ":", "looks at"),
+    "queries": (COLOURS["queries"], "-", "tells the queries of"),
+    "keys": (COLOURS["keys"], "-", "tells the keys of"),
+    "values": (COLOURS["values"], "-", "tells the values of"),
+    "raises": (INK, "-", "raises"),
+    "lowers": (INK, "--", "lowers"),
 }
+Row = tuple[list[int], str]  # of a picture: its tokens' places, and what stands there
 
 
 class Arrow(NamedTuple):
@@ -29,8 +32,8 @@ class Arrow(NamedTuple):
     Args:
         source: the name of a group of heads, or the place (from 0) of a token.
         target: the name of a group of heads, or "answer".
-        kind: "looks" (a weight), "tells" (an effect of one head on another), "raises"
-            or "lowers" (what is added to the answer).
+        kind: "looks" (a weight); "queries", "keys" or "values" (what one head does to
+            those of another); "raises" or "lowers" (what is added to the answer).
         effect: what is written beside it, such as "0.33".
     """
 

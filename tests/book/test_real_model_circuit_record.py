@@ -140,6 +140,11 @@ def test_what_is_missed_without_some_heads_and_what_the_others_do(half):
     found = run_of(what="switches")[half]
     for name in ("23.3", "19.2 and 20.0"):
         assert found[f"without {name}"][MEAN] < found["all heads"][MEAN] / 1.8
+        assert found[f"more lost without {name}"][LOW] > 1.2
+    assert found["named, more lost without name movers"][LOW] > 1
+    for what in ("more lost without name movers", "named, more lost without 23.3"):
+        assert found[what][LOW] < 0 < found[what][HIGH]
+        assert abs(found[what][MEAN]) < 0.3
     for name in ("23.3", "19.2 and 20.0", "name movers"):
         others = found[f"without others than {name}"][MEAN]
         assert abs(others - found["all heads"][MEAN]) < 0.2

@@ -8,7 +8,7 @@ TOKENS = ["When", " Mary", " and", " John", " met", ",", " John", " said"]
 HEADS = {"2.7": ("2", 6), "12.0 12.4": ("12", 7), "13.1": ("13", 7)}
 ARROWS = [
     Arrow(1, "2.7", "looks", "0.5"),
-    Arrow("2.7", "12.0 12.4", "tells", "0.25"),
+    Arrow("2.7", "12.0 12.4", "values", "0.25"),
     Arrow("13.1", "answer", "lowers", "-1.5"),
     Arrow("12.0 12.4", "answer", "raises", "+2.0"),
 ]
@@ -22,7 +22,7 @@ def drawn(**changed):
 def test_the_words_tell_each_arrow():
     assert drawn().alt == (
         "A circuit. 2.7, at token 6 (John), looks at token 1 (Mary), 0.5; "
-        "2.7 tells 12.0 12.4, 0.25; 13.1 lowers her lead, -1.5; "
+        "2.7 tells the values of 12.0 12.4, 0.25; 13.1 lowers her lead, -1.5; "
         "12.0 12.4 raises her lead, +2.0"
     )
 
