@@ -23,7 +23,6 @@ LINES = {  # what an arrow shows: its colour, its line, what it is called
     "raises": (INK, "-", "raises"),
     "lowers": (INK, "--", "lowers"),
 }
-Row = tuple[list[int], str]  # of a picture: its tokens' places, and what stands there
 
 
 class Arrow(NamedTuple):
