@@ -119,8 +119,7 @@ def _needed(each: int) -> dict[str, Any]:
         found: for each half, an interval over frames for the "lead", half of the sum of
             both, and how often each is above 0 ("right"); and what is lost without each
             head of the layer of 13.8, and without the ten heads that differ most on
-            half 0 ("ten"), beside random sets of the same layers (an interval over the
-            draws; "ten more than random" is the difference, over frames).
+            half 0 ("ten"), beside random sets of the same layers.
     """
     means = means_of(1)
     ten = [
@@ -144,16 +143,10 @@ def _needed(each: int) -> dict[str, Any]:
                     lost = whole - _leads(frames)
                 own[f"{name} {kind}"] = interval(lost.mean(dim=(1, 2)).tolist())
         generator = random.Random(0)
-        by_draw = []
+        others = []
         for _ in range(10):
             with switched(drawn(ten, generator), means):
-                by_draw.append((whole - _leads(frames)).mean(dim=(1, 2)))
-        with switched(ten, means):
-            lost = (whole - _leads(frames)).mean(dim=(1, 2))
-        own["ten more than random"] = interval(
-            (lost - torch.stack(by_draw).mean(dim=0)).tolist()
-        )
-        others = [float(one.mean()) for one in by_draw]
+                others.append(float((whole - _leads(frames)).mean()))
         own["random mean"] = interval(others)
         own["random, highest"] = round(max(others), 4)
         found[f"half {half}"] = own
