@@ -26,6 +26,7 @@ SETS: dict[str, tuple[tuple[Head, ...], tuple[Head, ...]]] = {
     "name movers": (MOVERS, ((23, 4), (23, 5), (23, 6), (23, 8))),
 }
 Heads = Mapping[str, tuple[Head, ...]]
+LAST: Heads = {"29.0": ((29, 0),), "29.1": ((29, 1),)}
 ADDING: Heads = {"movers": MOVERS, "24.4": ((24, 4),), "23.3": (CROSSING,)}
 
 
@@ -78,6 +79,25 @@ def switches(half: str, *, count: int = 8) -> many.Run:
                 f"{what}, {name}": one
                 for what, one in crossed_out(model, of, ids, giver).items()
             }
+        rows.append(row)
+    return over_frames(rows)
+
+
+def last_heads(half: str, *, count: int = 8) -> many.Run:
+    """What two heads of the last layer add to the lead, with name movers on and off.
+
+    Returns:
+        found: a dict of means and intervals over frames, of ``LAST`` with "all on" and
+            with "movers off", in logits, and how much "more" they add with movers off.
+    """
+    model, _ = smollm2()
+    rows = []
+    for frame in HALVES[half][0]:
+        of = prompts(half, frame, count)
+        on, off = (added(model, of, heads, LAST) for heads in ((), MOVERS))
+        row = {f"{name}, all on": on[name] for name in LAST}
+        row |= {f"{name}, movers off": off[name] for name in LAST}
+        row |= {f"{name}, more": off[name] - on[name] for name in LAST}
         rows.append(row)
     return over_frames(rows)
 

@@ -30,6 +30,11 @@ from helpers.text.coreference import Sentence
 FOUND: Head = (13, 8)  # the head in which one sentence showed "it" and its noun
 PLACES = pronoun_weights.PLACES
 TESTED = 20  # pairs of sentences, at the most, for cuts, patches and sets
+TOGETHER = {  # words that can't look at once
+    "verb and it": ("verb", "it"),
+    "all but the last": PLACES[:-1],
+    "all": PLACES,
+}
 LAYERS = range(0, 30, 3)
 
 
@@ -87,6 +92,30 @@ def cutting(pairs: int) -> many.Run:
     return found
 
 
+def cutting_together(pairs: int) -> many.Run:
+    """What the lead loses when several words may no longer look at the nouns at once.
+
+    Args:
+        pairs: of nouns a scene.
+
+    Returns:
+        found: for each half, the number of sentences, their lead, and intervals over
+            scenes of its change, where the words of one of ``TOGETHER`` can't attend to
+            the nouns; and to the words before these ("control").
+    """
+    found: many.Run = {}
+    for half in (0, 1):
+        some = spread(right_pairs(half, pairs), TESTED)
+        whole, scenes = leads_of(some), [one.scene for one in some]
+        own: dict[str, Any] = {"n": len(some), "lead": over(scenes, whole)}
+        for together, keys in itertools.product(TOGETHER, ("nouns", "control")):
+            own[f"{together} to {keys}"] = over(
+                scenes, _cut(some, together, keys) - whole
+            )
+        found[f"half {half}"] = own
+    return found
+
+
 def _cut(
     some: Sequence[Sentence], place: str, to: str, head: Head | None = None
 ) -> Tensor:
@@ -97,7 +126,7 @@ def _cut(
         own = [i for i, one in enumerate(some) if (one.scene, len(one.words)) == scene]
         first = some[own[0]]  # the others have their words in the same places
         at = dict(zip(PLACES, pronoun_weights.places(first), strict=True))
-        asking = range(first.it, len(first.words)) if place == "behind" else [at[place]]
+        asking = _asking(place, at, len(first.words))
         keys = [noun - (to == "control") for noun in first.nouns]
         keys = [first.verb] if to == "verb" else keys
         where = model if head is None else model.blocks[head[0]]
@@ -106,6 +135,13 @@ def _cut(
         with attending_with(where, core):
             leads[own] = leads_of([some[i] for i in own])
     return leads
+
+
+def _asking(place: str, at: dict[str, int], end: int) -> Sequence[int]:
+    """The places of the words that can't look."""
+    if place == "behind":
+        return range(at["it"], end)
+    return [at[one] for one in TOGETHER.get(place, (place,))]
 
 
 def blind(

@@ -37,11 +37,14 @@ PLAN: list[many.Settings] = [
     {"part": "answers", "start": True},
     {"part": "answers", "start": False},
     {"part": "cutting"},
+    {"part": "cutting together"},
+    {"part": "pairs"},
     {"part": "patching"},
     {"part": "switching"},
     {"part": "roles"},
 ]
 PAIRS = 4  # of nouns for each of ten scenes: 160 sentences a half
+BEST = (15, 6)  # follows the meaning best from "it", on half 0
 CUES = ("meant", "first", "subject")
 MASS = 0.1  # of its weight a head must give the two nouns together, to be chosen
 LISTED = ("verb", "it", "the")  # the places for which all heads are kept
@@ -73,6 +76,8 @@ def measure(settings: many.Settings, *, pairs: int = PAIRS) -> many.Run:
         return pronoun_roles.roles()
     causes = {
         "cutting": pronoun_causes.cutting,
+        "cutting together": pronoun_causes.cutting_together,
+        "pairs": by_pairs,
         "patching": pronoun_causes.patching,
         "switching": pronoun_heads.switching,
     }
@@ -108,6 +113,34 @@ def looking(name: str, pairs: int) -> many.Run:
             if kind != "it" or place not in LISTED:
                 del own["by head"]
             found[kind][place] = own
+    return found
+
+
+def by_pairs(pairs: int) -> many.Run:
+    """In how many pairs of sentences two heads follow the verb in both.
+
+    The sentences of a pair differ in the verb, and so in the noun that is meant.
+
+    Args:
+        pairs: of nouns a scene.
+
+    Returns:
+        found: with "it" and with "something" in its place, for ``FOUND`` and for the
+            head that is best on half 0, a dict of the halves' intervals over scenes.
+    """
+    model, tokenizer = smollm2()
+    found: many.Run = {}
+    for kind in ("it", "something"):
+        found[kind] = {head_name(head): {} for head in (FOUND, BEST)}
+        for half in (0, 1):
+            some = coreference.sentences(half, pairs, **KINDS[kind])
+            weights = on_nouns(model, tokenizer, some, start=True)
+            right = follows(some, weights[:, :, PLACES.index("it")])[0] == 1
+            both = (right[::2] & right[1::2]).float()  # (N / 2, heads)
+            scenes = [one.scene for one in some[::2]]
+            for layer, head in (FOUND, BEST):
+                own = over(scenes, both[:, layer * 9 + head])
+                found[kind][head_name((layer, head))][f"half {half}"] = own
     return found
 
 

@@ -1,5 +1,6 @@
 """A figure of a circuit: which head tells which, at which token, and how much."""
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -12,16 +13,16 @@ from helpers.notebook.picture import INK, STYLE, Picture
 from helpers.notebook.plotting import COLOURS
 
 WIDTH = 4.4  # inches: a phone shows it without making its letters small
-ROW, LANE, COLUMN = 0.24, 0.7, 0.6  # inches, of a token and of a group of heads
+ROW, LINE, GAP, COLUMN = 0.27, 0.16, 0.62, 0.78  # inches; LINE of a box's text
 ANSWER = "answer"
 Row = tuple[list[int], str]  # of a picture: its tokens' places, and what stands there
-LINES = {  # what an arrow shows: its colour, its line, what it is called
-    "looks": (COLOURS["weights"], ":", "looks at"),
-    "queries": (COLOURS["queries"], "-", "tells the queries of"),
-    "keys": (COLOURS["keys"], "-", "tells the keys of"),
-    "values": (COLOURS["values"], "-", "tells the values of"),
-    "raises": (INK, "-", "raises"),
-    "lowers": (INK, "--", "lowers"),
+LINES = {  # what an arrow shows: its colour, what it is called
+    "looks": (COLOURS["weights"], "looks at"),
+    "queries": (COLOURS["queries"], "tells the queries of"),
+    "keys": (COLOURS["keys"], "tells the keys of"),
+    "values": (COLOURS["values"], "tells the values of"),
+    "raises": (INK, "raises"),
+    "lowers": (INK, "lowers"),
 }
 
 
@@ -34,12 +35,16 @@ class Arrow(NamedTuple):
         kind: "looks" (a weight); "queries", "keys" or "values" (what one head does to
             those of another); "raises" or "lowers" (what is added to the answer).
         effect: what is written beside it, such as "0.33".
+        share: how thick it is, from 0 to 1; a weight is always thin.
+        sure: False for a dashed arrow, whose interval holds 0.
     """
 
     source: str | int
     target: str
     kind: str
     effect: str
+    share: float = 0.1
+    sure: bool = True
 
 
 def circuit_graph(
@@ -53,7 +58,8 @@ def circuit_graph(
     """Draw heads at the token where they work, and what goes from one to another.
 
     The text runs down, a token a row (several with which no arrow begins share one);
-    the layers go to the right, and behind them stands the answer.
+    the layers go to the right. Each group of heads stands on the row of its token, and
+    the answer below all of them.
 
     Args:
         tokens: the text, token by token.
@@ -62,32 +68,36 @@ def circuit_graph(
             work. Layers stand in the order in which they are named first.
         arrows: what goes from where to where.
         title: the title.
-        answer: what stands behind the last layer, such as "lead of Mary".
+        answer: what stands at the end, such as "lead of Mary".
 
     Returns:
         picture: a ``Picture`` whose text alternative tells each arrow.
 
     Raises:
-        ValueError: no head, a place outside of the text, an unknown kind, or an arrow
-            from or to what isn't drawn.
+        ValueError: no head, a place outside of the text, an unknown kind, a share
+            outside its range, or an arrow from or to what isn't drawn.
     """
     _demand(tokens, heads, arrows)
     used = {place for _, place in heads.values()}
     used |= {one.source for one in arrows if isinstance(one.source, int)}
     rows = _rows(tokens, used)
-    at, bottom = _laid_out(rows, heads, arrows)
-    right = at[ANSWER][0]
+    at, bottom = _laid_out(rows, heads)
+    right = (len(heads) + 0.1) * COLUMN
     picture = Picture(
         f"{title}. " + _told(tokens, heads, arrows, answer), (WIDTH, bottom + 1.0)
     )
     with matplotlib.style.context(["default", STYLE]):
         axes = picture.subplots()
         for places, text in rows:
-            _, height = at[places[0]]
+            height = at[places[0]][1]
             axes.text(-0.08, height, text, ha="right", va="center")
-            axes.plot([0, right - 0.3], [height] * 2, lw=0.4, color=INK)
+            own = [at[one][0] for one, (_, place) in heads.items() if place in places]
+            ends = [-0.25, *sorted(own), right + 0.25]  # a gap for each box
+            for left, until in itertools.pairwise(ends):
+                across = [left + 0.25, until - 0.25]
+                axes.plot(across, [height] * 2, lw=0.4, color=INK)
         boxes: dict[str | int, Patch | None] = {
-            name: _name(axes, at[name], name) for name in heads
+            name: _name(axes, at[name], name.replace(" ", "\n")) for name in heads
         }
         boxes[ANSWER] = _name(axes, at[ANSWER], answer, edge="none")
         for arrow in arrows:
@@ -101,32 +111,33 @@ def circuit_graph(
         axes.set_yticks([])
         axes.tick_params(length=0)
         axes.spines[:].set_visible(False)
-        axes.set_xlim(-0.95, right + 0.25)
+        axes.set_xlim(-0.95, right)
         axes.set_ylim(bottom, -0.2)
         picture.suptitle(title, fontsize=11)
     return picture
 
 
 def _laid_out(
-    rows: Sequence[Row], heads: Mapping[str, tuple[str, int]], arrows: Sequence[Arrow]
+    rows: Sequence[Row], heads: Mapping[str, tuple[str, int]]
 ) -> tuple[dict[str | int, tuple[float, float]], float]:
     """Where things stand, in inches from the upper left; and how far down they go.
 
-    Each group has a column of its own, and the later ones stand higher, so that hardly
-    any arrows cross.
+    Each group has a column of its own, and those of one token the same height: so what
+    they look at leads straight down to them.
     """
     at: dict[str | int, tuple[float, float]] = {}
     y = 0.0
-    columns = {name: (i + 0.75) * COLUMN for i, name in enumerate(heads)}
     for places, _ in rows:
-        at |= dict.fromkeys(places, (0.0, y))
         own = [name for name, (_, place) in heads.items() if place in places]
-        for lane, name in enumerate(reversed(own), start=1):
-            at[name] = columns[name], y + lane * LANE
-        y += ROW + LANE * len(own)
-    ends = [at[one.source][1] for one in arrows if one.target == ANSWER]
-    at[ANSWER] = (len(heads) + 0.85) * COLUMN, sum(ends) / max(len(ends), 1)
-    return at, y
+        half = max((len(name.split()) for name in own), default=0) * LINE / 2
+        y += half + GAP * bool(own)
+        at |= dict.fromkeys(places, (0.0, y))
+        for name in own:
+            at[name] = (list(heads).index(name) + 0.6) * COLUMN, y
+        y += half + ROW
+    columns = [at[name][0] for name in heads]
+    at[ANSWER] = columns[-1 - (len(columns) > 2)], y + GAP
+    return at, y + GAP + ROW
 
 
 def _demand(
@@ -150,6 +161,8 @@ def _demand(
     for one in arrows:
         if one.kind not in LINES:
             raise ValueError(f"kind must be one of {tuple(LINES)}, got {one.kind!r}")
+        if not 0 <= one.share <= 1:
+            raise ValueError(f"share must be from 0 to 1, got {one.share}")
         for end in (one.source, one.target):
             if isinstance(end, str) and end not in {*heads, ANSWER}:
                 raise ValueError(
@@ -177,7 +190,7 @@ def _told(
 ) -> str:
     """The picture in words."""
     told = []
-    for source, target, kind, effect in arrows:
+    for source, target, kind, effect, _, sure in arrows:
         if kind == "looks" and isinstance(source, int):
             at = heads[target][1]
             told.append(
@@ -186,7 +199,8 @@ def _told(
             )
         else:
             to = answer if target == ANSWER else target
-            told.append(f"{source} {LINES[kind][2]} {to}, {effect}")
+            dashed = "" if sure else " (dashed: its interval holds 0)"
+            told.append(f"{source} {LINES[kind][1]} {to}, {effect}{dashed}")
     return "; ".join(told)
 
 
@@ -197,39 +211,45 @@ def _draw(
     arrow: Arrow,
 ) -> None:
     """One arrow from box to box, with its effect beside it."""
-    colour, line, _ = LINES[arrow.kind]
     start, end = at[arrow.source], at[arrow.target]
-    of_token = isinstance(arrow.source, int)
-    if of_token:
-        start = end[0] - 0.22, start[1]
+    looks = isinstance(arrow.source, int)
+    if looks:
+        start = end[0], start[1]
+    line = ":" if looks else "-" if arrow.sure else "--"
     axes.annotate(
         "",
         end,
         start,
         arrowprops={
             "arrowstyle": "-|>",
-            "color": colour,
+            "color": LINES[arrow.kind][0],
             "linestyle": line,
-            "linewidth": 1.7,
+            "linewidth": 1.5 if looks else 1 + 7 * arrow.share,
             "patchA": boxes.get(arrow.source),
             "patchB": boxes[arrow.target],
             "shrinkA": 0,
             "shrinkB": 1,
         },
     )
-    if of_token:  # in the gap above the head
-        place = end[0] + 0.02, end[1] - 0.42
-    else:  # above what goes to the answer, below what goes to another head
-        across, down = end[0] - start[0], end[1] - start[1]
-        side = (-1 if arrow.target == ANSWER else 1) / math.hypot(across, down)
+    across, down = end[0] - start[0], end[1] - start[1]
+    if looks:  # in the gap above the head
+        half = arrow.target.count(" ") * LINE / 2
+        place = end[0] + 0.05, end[1] - half - 0.42
+    elif arrow.target == ANSWER:  # in the gap below the head, on the outer side
+        half = str(arrow.source).count(" ") * LINE / 2
+        part = (half + 0.3) / down
+        side = -0.28 if across > 0 else 0.28
+        place = start[0] + part * across + side, start[1] + part * down
+    else:  # beside the middle: above it, or at the left of what goes down
+        size = math.hypot(across, down)
         place = (
-            (start[0] + end[0]) / 2 - side * down * 0.22,
-            (start[1] + end[1]) / 2 + side * across * 0.13,
+            (start[0] + end[0]) / 2 - 0.31 * down / size,
+            (start[1] + end[1]) / 2 - 0.2 * across / size,
         )
     axes.text(
         *place,
         arrow.effect,
-        ha="left" if of_token else "center",
+        ha="left" if looks else "center",
         va="center",
         fontsize=9,
     )
@@ -240,5 +260,4 @@ def _name(
 ) -> Patch | None:
     """A group of heads, each in a line of its own, and the box around them."""
     box = {"boxstyle": "round,pad=0.25", "facecolor": "none", "edgecolor": edge}
-    lines = text.replace(" ", "\n")
-    return axes.text(*at, lines, ha="center", va="center", bbox=box).get_bbox_patch()
+    return axes.text(*at, text, ha="center", va="center", bbox=box).get_bbox_patch()

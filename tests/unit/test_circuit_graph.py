@@ -27,22 +27,44 @@ def test_the_words_tell_each_arrow():
     )
 
 
-def test_layers_go_to_the_right_and_a_head_stands_below_its_token():
+def test_layers_go_to_the_right_and_a_head_stands_on_the_row_of_its_token():
     (axes,) = drawn().axes
     at = {one.get_text(): one.get_position() for one in axes.texts if one.get_text()}
-    assert at["2.7"][0] < at["12.0\n12.4"][0] < at["13.1"][0] < at["her\nlead"][0]
-    down = [at[one][1] for one in ("Mary", "John", "2.7", "said", "13.1", "12.0\n12.4")]
-    assert down == sorted(down)
-    assert at["13.1"][1] < at["her\nlead"][1] < at["12.0\n12.4"][1]
+    across = [at[one][0] for one in ("2.7", "12.0\n12.4", "13.1")]
+    assert across == sorted(set(across))
+    assert at["2.7"][1] == at["John"][1]
+    assert at["13.1"][1] == at["12.0\n12.4"][1] == at["said"][1]
+    down = [at[one][1] for one in ("Mary", "John", "said", "her lead")]
+    assert down == sorted(set(down))
     assert "and John met," in at  # one row for what no arrow begins at
     assert [one.get_text() for one in axes.get_xticklabels()] == ["2", "12", "13"]
+
+
+def test_what_a_head_looks_at_leads_straight_down_to_it():
+    (axes,) = drawn().axes
+    look = next(one for one in axes.texts if not one.get_text())
+    assert look.xyann[0] == look.xy[0]
+
+
+def test_an_arrow_is_as_thick_as_its_share_and_dashed_where_it_is_not_sure():
+    arrows = [
+        Arrow("13.1", "answer", "raises", "+1.0", 0.2),
+        Arrow("12.0 12.4", "answer", "raises", "+2.0", 0.4, sure=False),
+    ]
+    picture = drawn(arrows=arrows)
+    thin, thick = (
+        one.arrow_patch for one in picture.axes[0].texts if not one.get_text()
+    )
+    assert thick.get_linewidth() - thin.get_linewidth() == pytest.approx(1.4)
+    assert (thin.get_linestyle(), thick.get_linestyle()) == ("-", "--")
+    assert picture.alt.endswith("raises her lead, +2.0 (dashed: its interval holds 0)")
 
 
 def test_each_arrow_leads_from_what_tells_to_what_is_told():
     (axes,) = drawn().axes
     at = {one.get_text(): one.get_position() for one in axes.texts if one.get_text()}
     ends = [one.xy for one in axes.texts if not one.get_text()]
-    assert ends == [at[one] for one in ("2.7", "12.0\n12.4", "her\nlead", "her\nlead")]
+    assert ends == [at[one] for one in ("2.7", "12.0\n12.4", "her lead", "her lead")]
     starts = [one.xyann for one in axes.texts if not one.get_text()]
     assert starts[0][1] == at["Mary"][1]
     assert starts[1:] == [at[one] for one in ("2.7", "13.1", "12.0\n12.4")]
@@ -57,5 +79,7 @@ def test_what_cannot_be_drawn_is_named():
         drawn(arrows=[Arrow(-1, "13.1", "looks", "0.1")])
     with pytest.raises(ValueError, match=r"kind must be one of .* got 'asks'"):
         drawn(arrows=[Arrow(1, "13.1", "asks", "0.1")])
+    with pytest.raises(ValueError, match=r"share must be from 0 to 1, got 1\.5"):
+        drawn(arrows=[Arrow(1, "13.1", "looks", "0.1", 1.5)])
     with pytest.raises(ValueError, match=r"heads that are drawn.* got '3\.1'"):
         drawn(arrows=[Arrow("3.1", "answer", "raises", "0.1")])
