@@ -125,22 +125,21 @@ def by_pairs(pairs: int) -> many.Run:
         pairs: of nouns a scene.
 
     Returns:
-        found: with "it" and with "something" in its place, for ``FOUND`` and for the
-            head that is best on half 0, a dict of the halves' intervals over scenes.
+        found: with "it" and with "something" in its place, a dict of ``FOUND`` and of
+            ``BEST`` to intervals over the scenes of half 1.
     """
     model, tokenizer = smollm2()
     found: many.Run = {}
     for kind in ("it", "something"):
-        found[kind] = {head_name(head): {} for head in (FOUND, BEST)}
-        for half in (0, 1):
-            some = coreference.sentences(half, pairs, **KINDS[kind])
-            weights = on_nouns(model, tokenizer, some, start=True)
-            right = follows(some, weights[:, :, PLACES.index("it")])[0] == 1
-            both = (right[::2] & right[1::2]).float()  # (N / 2, heads)
-            scenes = [one.scene for one in some[::2]]
-            for layer, head in (FOUND, BEST):
-                own = over(scenes, both[:, layer * 9 + head])
-                found[kind][head_name((layer, head))][f"half {half}"] = own
+        some = coreference.sentences(1, pairs, **KINDS[kind])
+        weights = on_nouns(model, tokenizer, some, start=True)
+        right = follows(some, weights[:, :, PLACES.index("it")])[0] == 1
+        both = (right[::2] & right[1::2]).float()  # (N / 2, heads)
+        scenes = [one.scene for one in some[::2]]
+        found[kind] = {
+            head_name((layer, head)): over(scenes, both[:, layer * 9 + head])
+            for layer, head in (FOUND, BEST)
+        }
     return found
 
 

@@ -18,7 +18,6 @@ from experiments.real_model.pretrained_models import minilm, smollm2
 from helpers.text.relations import RELATIONS, Pair, sentences
 
 PLAN: list[many.Settings] = [
-    {"model": "smollm2", "relation": "adjective to noun"},
     {"model": "minilm", "relation": "subject to verb"},
     {"model": "minilm", "relation": "noun to determiner"},
 ]

@@ -36,7 +36,6 @@ from helpers.models.patching import Part, replaced, watched
 
 THREE = ("shakespeare", "prose", "code")
 PIECES, LENGTH = 40, 128  # for the weights
-DRAWS = 6  # of other heads
 SHORT = 96  # tokens, for the first token and the ablations
 PLACE = 32  # of a second token that might become a sink
 GROUPS = 8  # of four pieces each
@@ -55,7 +54,6 @@ PLAN: list[many.Settings] = [
     *({"part": "weights", "text": text} for text in TEXTS),
     *({"part": "first token", "text": text} for text in THREE),
     *({"part": "ablation", "text": text} for text in THREE),
-    *({"part": "other heads", "text": text} for text in THREE),
     *(
         {
             "part": "windows",
@@ -83,8 +81,7 @@ def measure(settings: many.Settings) -> many.Run:
         settings: one of ``PLAN``.
 
     Returns:
-        run: what ``weights``, ``first_token``, ``ablation``, ``other_heads`` or
-            ``sliding`` returns.
+        run: what ``weights``, ``first_token``, ``ablation`` or ``sliding`` returns.
     """
     text = settings["text"]
     if settings["part"] == "weights":
@@ -92,10 +89,8 @@ def measure(settings: many.Settings) -> many.Run:
         chosen = weights(ids[::2])
         few = {name: chosen[name] for name in ("first", "heads")}
         return {"chosen on": few, "test": weights(ids[1::2])}
-    if settings["part"] in ("first token", "ablation", "other heads"):
+    if settings["part"] in ("first token", "ablation"):
         tested = windows(text, PIECES, LENGTH)[1::2, :SHORT]
-        if settings["part"] == "other heads":
-            return other_heads(tested[:12])
         if settings["part"] == "first token":
             return first_token(tested[:16])
         return ablation(tested[:12], other=1 + 2 * THREE.index(text))
@@ -216,13 +211,26 @@ def ablation(ids: Tensor, *, other: int) -> many.Run:
     sinking, causal = sink_heads(), causal_mask(T)
     found: many.Run = {"other": other, "sink heads": int(sinking.sum())}
 
+    def column(place: int) -> Tensor:
+        later = torch.zeros(T, T, dtype=torch.bool)
+        later[place + 1 :, place] = True  # the token goes on to see itself
+        return later
+
+    def cores(place: int, heads: Tensor, *, values: bool) -> dict[int, Masked]:
+        made = {}
+        for layer in LAYERS:
+            hidden = heads[layer][:, None, None] & column(place)  # (H, T, T)
+            mask = causal if values else causal & ~hidden
+            made[layer] = Masked(mask, hidden if values else None)
+        return made
+
     for name, of in (("key", False), ("value", True)):
         for place in (0, other):
             key = f"{name} of {'the first' if place == 0 else 'another'}"
-            found[key] = _losses_under(ids, _hiding(T, place, sinking, values=of))
+            found[key] = _losses_under(ids, cores(place, sinking, values=of))
     swapped = _as_many_others(sinking, generator)
     found["key of the first, other heads"] = _losses_under(
-        ids, _hiding(T, 0, swapped, values=False)
+        ids, cores(0, swapped, values=False)
     )
     for name, place in (
         ("whole", None),
@@ -239,47 +247,6 @@ def ablation(ids: Tensor, *, other: int) -> many.Run:
             resting += rounded(late[:, sinking].mean(dim=1))
         found[name], found[f"{name}, weight"] = losses, resting
     return found
-
-
-def other_heads(ids: Tensor) -> many.Run:
-    """What is lost where as many other heads can't see the first token.
-
-    Args:
-        ids: (N, T) int64.
-
-    Returns:
-        found: the number of heads that can be "drawn from", those that are none of
-            ``sink_heads`` in the layers from the first of these on; their mean weight
-            on the first token; and a list of ``DRAWS`` lists of the texts' "losses", as
-            in ``ablation``.
-    """
-    model, _ = smollm2()
-    sinking = sink_heads()
-    free = ~sinking
-    free[: int(sinking.any(dim=1).nonzero()[0])] = False
-    with torch.no_grad():
-        _, table = model(ids, return_weights=True)
-    first = torch.stack(table)[:, :, :, LEAST:, 0].mean(dim=(1, 3))  # (L, H)
-    losses = []
-    for seed in range(DRAWS):
-        generator = torch.Generator().manual_seed(100 + seed)
-        drawn = _as_many_others(sinking, generator)
-        losses.append(_losses_under(ids, _hiding(ids.shape[1], 0, drawn, values=False)))
-    weight = round(first[free].mean().item(), 4)
-    return {"drawn from": int(free.sum()), "weight": weight, "losses": losses}
-
-
-def _hiding(T: int, place: int, heads: Tensor, *, values: bool) -> dict[int, Masked]:
-    """Cores in which some heads (L, H) can't see a place, or see a value of zero."""
-    later = torch.zeros(T, T, dtype=torch.bool)
-    later[place + 1 :, place] = True  # the token goes on to see itself
-    causal = causal_mask(T)
-    made = {}
-    for layer in LAYERS:
-        hidden = heads[layer][:, None, None] & later  # (H, T, T)
-        mask = causal if values else causal & ~hidden
-        made[layer] = Masked(mask, hidden if values else None)
-    return made
 
 
 def _as_many_others(heads: Tensor, generator: torch.Generator) -> Tensor:

@@ -165,6 +165,32 @@ def test_what_is_missed_without_some_heads_and_what_the_others_do(half):
     assert found["together"][MEAN] < road[MEAN]
 
 
+def test_what_other_heads_do_where_the_movers_are_off_and_what_stays_open():
+    found, last = (run_of(what=one)["testing"] for one in ("switches", "last heads"))
+    for name, sign in (("29.0", -1), ("29.1", 1)):
+        assert sign * last[f"{name}, all on"][MEAN] > 0.7
+        movers = run_of(what="heads")["testing"]
+        largest = max(movers[head_name(one)]["direct"][MEAN] for one in MOVERS)
+        assert abs(movers[name]["direct"][MEAN]) > largest
+    assert (
+        last["29.0, more"][LOW]
+        < 0
+        < last["29.0, more"][MEAN]
+        == pytest.approx(0.18, abs=0.01)
+    )
+    assert abs(last["29.1, more"][MEAN]) < 0.05
+    more = [
+        found[f"{name}, movers off"][MEAN] - found[f"{name}, all on"][MEAN]
+        for name in ("23.3", "24.4")
+    ]
+    more += [last[f"{name}, more"][MEAN] for name in ("29.0", "29.1")]
+    assert sum(more) == pytest.approx(1.23, abs=0.01)
+    assert found["movers, all on"][MEAN] > sum(more) + 0.2
+    smaller = found["size, all on"][MEAN] / found["size, movers off"][MEAN]
+    crossing = [found[f"23.3, {one}"][MEAN] for one in ("movers off", "all on")]
+    assert crossing[0] / crossing[1] == pytest.approx(smaller, abs=0.01)
+
+
 @pytest.mark.parametrize("half", BOTH)
 def test_the_giver_is_crossed_out_even_where_the_name_comes_once(half):
     found = run_of(what="switches")[half]
