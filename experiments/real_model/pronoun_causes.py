@@ -30,10 +30,6 @@ from helpers.text.coreference import Sentence
 FOUND: Head = (13, 8)  # the head in which one sentence showed "it" and its noun
 PLACES = pronoun_weights.PLACES
 TESTED = 20  # pairs of sentences, at the most, for cuts, patches and sets
-TOGETHER = {  # words that can't look at once
-    "all but the last": PLACES[:-1],
-    "all": PLACES,
-}
 LAYERS = range(0, 30, 3)
 
 
@@ -91,27 +87,6 @@ def cutting(pairs: int) -> many.Run:
     return found
 
 
-def cutting_together(pairs: int) -> many.Run:
-    """What the lead loses when several words may no longer look at the nouns at once.
-
-    Args:
-        pairs: of nouns a scene.
-
-    Returns:
-        found: for half 1, the number of sentences, their lead, and intervals over
-            scenes of its change, where the words of one of ``TOGETHER`` can't attend to
-            the nouns; and where "all" can't attend to the words before these
-            ("control").
-    """
-    some = spread(right_pairs(1, pairs), TESTED)
-    whole, scenes = leads_of(some), [one.scene for one in some]
-    own: dict[str, Any] = {"n": len(some), "lead": over(scenes, whole)}
-    for together, keys in (*((one, "nouns") for one in TOGETHER), ("all", "control")):
-        change = _cut(some, together, keys) - whole
-        own[f"{together} to {keys}"] = over(scenes, change)
-    return {"half 1": own}
-
-
 def _cut(
     some: Sequence[Sentence], place: str, to: str, head: Head | None = None
 ) -> Tensor:
@@ -122,7 +97,7 @@ def _cut(
         own = [i for i, one in enumerate(some) if (one.scene, len(one.words)) == scene]
         first = some[own[0]]  # the others have their words in the same places
         at = dict(zip(PLACES, pronoun_weights.places(first), strict=True))
-        asking = _asking(place, at, len(first.words))
+        asking = range(first.it, len(first.words)) if place == "behind" else [at[place]]
         keys = [noun - (to == "control") for noun in first.nouns]
         keys = [first.verb] if to == "verb" else keys
         where = model if head is None else model.blocks[head[0]]
@@ -131,13 +106,6 @@ def _cut(
         with attending_with(where, core):
             leads[own] = leads_of([some[i] for i in own])
     return leads
-
-
-def _asking(place: str, at: dict[str, int], end: int) -> Sequence[int]:
-    """The places of the words that can't look."""
-    if place == "behind":
-        return range(at["it"], end)
-    return [at[one] for one in TOGETHER.get(place, (place,))]
 
 
 def blind(

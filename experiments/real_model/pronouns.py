@@ -37,14 +37,11 @@ PLAN: list[many.Settings] = [
     {"part": "answers", "start": True},
     {"part": "answers", "start": False},
     {"part": "cutting"},
-    {"part": "cutting together"},
-    {"part": "pairs"},
     {"part": "patching"},
     {"part": "switching"},
     {"part": "roles"},
 ]
 PAIRS = 4  # of nouns for each of ten scenes: 160 sentences a half
-BEST = (15, 6)  # follows the meaning best from "it", on half 0
 CUES = ("meant", "first", "subject")
 MASS = 0.1  # of its weight a head must give the two nouns together, to be chosen
 LISTED = ("verb", "it", "the")  # the places for which all heads are kept
@@ -76,8 +73,6 @@ def measure(settings: many.Settings, *, pairs: int = PAIRS) -> many.Run:
         return pronoun_roles.roles()
     causes = {
         "cutting": pronoun_causes.cutting,
-        "cutting together": pronoun_causes.cutting_together,
-        "pairs": by_pairs,
         "patching": pronoun_causes.patching,
         "switching": pronoun_heads.switching,
     }
@@ -113,33 +108,6 @@ def looking(name: str, pairs: int) -> many.Run:
             if kind != "it" or place not in LISTED:
                 del own["by head"]
             found[kind][place] = own
-    return found
-
-
-def by_pairs(pairs: int) -> many.Run:
-    """In how many pairs of sentences two heads follow the verb in both.
-
-    The sentences of a pair differ in the verb, and so in the noun that is meant.
-
-    Args:
-        pairs: of nouns a scene.
-
-    Returns:
-        found: with "it" and with "something" in its place, a dict of ``FOUND`` and of
-            ``BEST`` to intervals over the scenes of half 1.
-    """
-    model, tokenizer = smollm2()
-    found: many.Run = {}
-    for kind in ("it", "something"):
-        some = coreference.sentences(1, pairs, **KINDS[kind])
-        weights = on_nouns(model, tokenizer, some, start=True)
-        right = follows(some, weights[:, :, PLACES.index("it")])[0] == 1
-        both = (right[::2] & right[1::2]).float()  # (N / 2, heads)
-        scenes = [one.scene for one in some[::2]]
-        found[kind] = {
-            head_name((layer, head)): over(scenes, both[:, layer * 9 + head])
-            for layer, head in (FOUND, BEST)
-        }
     return found
 
 
