@@ -17,7 +17,7 @@ from torch import Tensor
 from experiments import many
 from experiments.real_model.circuit_ablation import ablation, by_path
 from experiments.real_model.circuit_behaviour import behaviour
-from experiments.real_model.circuit_switches import switches
+from experiments.real_model.circuit_switches import last_heads, switches
 from experiments.real_model.heads import Head, features, head_name
 from experiments.real_model.intervals import interval, rounded
 from experiments.real_model.prefixes import streams
@@ -42,6 +42,7 @@ PLAN: list[many.Settings] = [
     {"what": "heads"},
     {"what": "paths"},
     {"what": "switches"},
+    {"what": "last heads"},
     {"what": "ablation"},
 ]
 LOOKS = (0, 6, 12, 18, 20, 22, 24, 27)  # dense where the streams move
@@ -62,6 +63,7 @@ def measure(settings: many.Settings) -> many.Run:
         "heads": by_head,
         "paths": by_path,
         "switches": switches,
+        "last heads": last_heads,
         "ablation": ablation,
     }
     return {half: kinds[settings["what"]](half) for half in HALVES}

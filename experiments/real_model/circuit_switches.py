@@ -26,6 +26,7 @@ SETS: dict[str, tuple[tuple[Head, ...], tuple[Head, ...]]] = {
     "name movers": (MOVERS, ((23, 4), (23, 5), (23, 6), (23, 8))),
 }
 Heads = Mapping[str, tuple[Head, ...]]
+LAST: Heads = {"29.0": ((29, 0),), "29.1": ((29, 1),)}
 ADDING: Heads = {"movers": MOVERS, "24.4": ((24, 4),), "23.3": (CROSSING,)}
 
 
@@ -38,7 +39,8 @@ def switches(half: str, *, count: int = 8) -> many.Run:
     Returns:
         found: a dict of means and intervals over frames: the lead with "all heads",
             without each of ``SETS`` and without its "others", and by how much the right
-            name is "named" there, above the mean over names; with all heads and
+            name is "named" there, above the mean over names; by how much "more" is
+            "lost" of both than without the "others", frame by frame; with all heads and
             without the name movers, what the "movers", "24.4" and "23.3" add to the
             lead, and the "size" of the stream at the end; the share of the difference
             that the movers carry "together", patched at the end; and of 23.3, the
@@ -56,6 +58,12 @@ def switches(half: str, *, count: int = 8) -> many.Run:
         row |= {
             f"named, {name}": named(model, of, heads) for name, heads in off.items()
         }
+        row |= {
+            f"{what}more lost without {name}": row[f"{what}without others than {name}"]
+            - row[f"{what}without {name}"]
+            for what in ("", "named, ")
+            for name in SETS
+        }
         row |= {f"{name}, all on": one for name, one in added(model, of).items()}
         row |= {
             f"{name}, movers off": one for name, one in added(model, of, MOVERS).items()
@@ -71,6 +79,25 @@ def switches(half: str, *, count: int = 8) -> many.Run:
                 f"{what}, {name}": one
                 for what, one in crossed_out(model, of, ids, giver).items()
             }
+        rows.append(row)
+    return over_frames(rows)
+
+
+def last_heads(half: str, *, count: int = 8) -> many.Run:
+    """What two heads of the last layer add to the lead, with name movers on and off.
+
+    Returns:
+        found: a dict of means and intervals over frames, of ``LAST`` with "all on" and
+            with "movers off", in logits, and how much "more" they add with movers off.
+    """
+    model, _ = smollm2()
+    rows = []
+    for frame in HALVES[half][0]:
+        of = prompts(half, frame, count)
+        on, off = (added(model, of, heads, LAST) for heads in ((), MOVERS))
+        row = {f"{name}, all on": on[name] for name in LAST}
+        row |= {f"{name}, movers off": off[name] for name in LAST}
+        row |= {f"{name}, more": off[name] - on[name] for name in LAST}
         rows.append(row)
     return over_frames(rows)
 

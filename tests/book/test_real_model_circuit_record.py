@@ -140,6 +140,11 @@ def test_what_is_missed_without_some_heads_and_what_the_others_do(half):
     found = run_of(what="switches")[half]
     for name in ("23.3", "19.2 and 20.0"):
         assert found[f"without {name}"][MEAN] < found["all heads"][MEAN] / 1.8
+        assert found[f"more lost without {name}"][LOW] > 1.2
+    assert found["named, more lost without name movers"][LOW] > 1
+    for what in ("more lost without name movers", "named, more lost without 23.3"):
+        assert found[what][LOW] < 0 < found[what][HIGH]
+        assert abs(found[what][MEAN]) < 0.3
     for name in ("23.3", "19.2 and 20.0", "name movers"):
         others = found[f"without others than {name}"][MEAN]
         assert abs(others - found["all heads"][MEAN]) < 0.2
@@ -158,6 +163,32 @@ def test_what_is_missed_without_some_heads_and_what_the_others_do(half):
     paths = run_of(what="paths")[half]
     road = paths["19.2 and 20.0 to queries of name movers"]
     assert found["together"][MEAN] < road[MEAN]
+
+
+def test_what_other_heads_do_where_the_movers_are_off_and_what_stays_open():
+    found, last = (run_of(what=one)["testing"] for one in ("switches", "last heads"))
+    for name, sign in (("29.0", -1), ("29.1", 1)):
+        assert sign * last[f"{name}, all on"][MEAN] > 0.7
+        movers = run_of(what="heads")["testing"]
+        largest = max(movers[head_name(one)]["direct"][MEAN] for one in MOVERS)
+        assert abs(movers[name]["direct"][MEAN]) > largest
+    assert (
+        last["29.0, more"][LOW]
+        < 0
+        < last["29.0, more"][MEAN]
+        == pytest.approx(0.18, abs=0.01)
+    )
+    assert abs(last["29.1, more"][MEAN]) < 0.05
+    more = [
+        found[f"{name}, movers off"][MEAN] - found[f"{name}, all on"][MEAN]
+        for name in ("23.3", "24.4")
+    ]
+    more += [last[f"{name}, more"][MEAN] for name in ("29.0", "29.1")]
+    assert sum(more) == pytest.approx(1.23, abs=0.01)
+    assert found["movers, all on"][MEAN] > sum(more) + 0.2
+    smaller = found["size, all on"][MEAN] / found["size, movers off"][MEAN]
+    crossing = [found[f"23.3, {one}"][MEAN] for one in ("movers off", "all on")]
+    assert crossing[0] / crossing[1] == pytest.approx(smaller, abs=0.01)
 
 
 @pytest.mark.parametrize("half", BOTH)

@@ -52,6 +52,27 @@ def test_the_head_knows_things_from_persons():
     assert half["he to person"][1] > half["he to thing"][2]
 
 
+def test_no_look_at_the_nouns_is_needed_one_by_one_or_together():
+    own = run(part="cutting")["half 1"]
+    assert own["n"] == 34
+    for cut in ("it to nouns", "It to nouns", "verb to nouns"):
+        _, low, high = own[cut]
+        assert low < 0 < high, cut
+    assert own["the to nouns"][1] > 0
+    assert own["behind to nouns"][1] > 0
+    assert own["it to verb"][2] < -own["lead"][0] / 5
+
+
+def test_a_head_follows_the_verb_whatever_word_looks():
+    own = run(part="looking", model="smollm2")
+    it, something = (own[word]["it"]["best"]["half 1"] for word in ("it", "something"))
+    assert own["it"]["it"]["best"]["head"] == "15.6"
+    assert it["meant"][0] > 0.82
+    assert something["meant"][0] >= it["meant"][0]
+    assert it["on meant"][0] > 4 * something["on meant"][0]
+    assert own["it"]["it"]["found"]["half 1"]["meant"][1] > 0.5  # no coin, hardly more
+
+
 # Eighty sentences.
 @pytest.mark.slow
 def test_one_role_is_what_the_record_says():

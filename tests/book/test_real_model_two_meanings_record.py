@@ -50,6 +50,9 @@ def test_smollm2_moves_a_word_toward_the_relatives_of_what_is_meant():
 
 def test_accuracy_alone_would_mislead():
     run = run_of(model="smollm2", start=False)
+    other = layers_of(run, "toward", "other")
+    assert other[10][LOW] < 0 < other[30][LOW]
+    assert other[30][MEAN] > layers_of(run, "toward", "plain")[30][MEAN]
     word, plain, relatives = (
         layers_of(run, "accuracy", kind)[10][MEAN]
         for kind in ("word", "plain", "relatives")
@@ -71,7 +74,7 @@ def test_minilm_reads_the_clue_on_either_side():
         for layer in range(1, 7):
             assert toward[layer][LOW] > 0.01
             assert layers_of(run, "toward", "beyond plain")[layer][LOW] > 0
-        assert max(mean for mean, _, _ in toward) < 0.1
+        assert max(mean for mean, _, _ in toward) < 0.065
 
 
 HALVES = ("choosing", "testing")

@@ -71,6 +71,8 @@ NAMES = (
     "head_to_logits",
     "knockout_mask",
     "share_of_the_way",
+    "patched_share",
+    "follows_the_meaning",
 )
 EXERCISES: dict[str, Exercise] = {
     name: importlib.import_module(f"{__name__}.{name}").EXERCISE for name in NAMES
