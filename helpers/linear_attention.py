@@ -372,7 +372,7 @@ class _Decays:
     def products(self, queries: Tensor, keys: Tensor) -> Tensor:
         """Queries times keys (..., T, T), faded, and 0 for what comes later."""
         if self.total is None:
-            return (queries @ keys.mT).masked_fill(~self.mask, 0.0)
+            return (queries @ keys.mT).tril()
         # As differences, and masked before the exponential: nothing can overflow.
         between = self.total.unsqueeze(-2) - self.total.unsqueeze(-3)
         between = between.masked_fill(~self.mask.unsqueeze(-1), -math.inf)
