@@ -175,7 +175,9 @@ def _loss(model: RecallModel, texts: Texts) -> Tensor:
 
 
 def _measure(model: RecallModel) -> many.Run:
-    generators = [torch.Generator().manual_seed(seed) for seed in (1_000_001, 1_000_002)]
+    generators = [
+        torch.Generator().manual_seed(seed) for seed in (1_000_001, 1_000_002)
+    ]
     validation, shares = [], []
     with torch.no_grad():
         for kind in kinds():

@@ -394,7 +394,9 @@ class _Decays:
 
     def fade(self, state: Tensor) -> Tensor:
         """What is left of the state (..., D, D_v) behind the chunk."""
-        return state if self.total is None else state * self.total[..., -1, :, None].exp()
+        return (
+            state if self.total is None else state * self.total[..., -1, :, None].exp()
+        )
 
 
 def _start(keys: Tensor, values: Tensor, initial_state: Tensor | None) -> Tensor:

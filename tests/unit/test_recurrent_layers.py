@@ -70,9 +70,9 @@ def test_a_convolution_mixes_each_feature_with_its_last_positions():
     mixed = torch.zeros_like(projected)
     for t, back in itertools.product(range(T), range(3)):
         if t >= back:
-            mixed[:, t] += layer.convolution.weight[:, 0, 2 - back] * projected[
-                :, t - back
-            ]
+            mixed[:, t] += (
+                layer.convolution.weight[:, 0, 2 - back] * projected[:, t - back]
+            )
     mixed = F.silu(mixed + layer.convolution.bias)
     queries, keys, values = (heads(part) for part in mixed.chunk(3, dim=-1))
     context, _ = recurrent_linear_attention(
