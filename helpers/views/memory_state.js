@@ -16,6 +16,7 @@ export function render({ state, el }) {
 
   const written = scroll("The two states");
   const found = scroll("What each key reads");
+  const next = h("p", { class: "note", "data-value": "next" });
   const sentence = h("p", { class: "note", "aria-live": "polite", "data-value": "sentence" });
 
   const begin = () => {
@@ -24,13 +25,17 @@ export function render({ state, el }) {
     );
     [last, count] = [names.map(() => null), 0];
   };
+  const writtenBy = (rule, place, value, share, left) => {
+    const faded = memories[rule].map((row) => row.map((number) => number * left));
+    const there = matmul([keys[place]], faded)[0];
+    const news = value.map((number, j) =>
+      rule === "added" ? number : share * (number - there[j]),
+    );
+    return { faded, news };
+  };
   const write = (place, value, share, left) => {
     for (const rule of RULES) {
-      const faded = memories[rule].map((row) => row.map((number) => number * left));
-      const there = matmul([keys[place]], faded)[0];
-      const news = value.map((number, j) =>
-        rule === "added" ? number : share * (number - there[j]),
-      );
+      const { faded, news } = writtenBy(rule, place, value, share, left);
       memories[rule] = faded.map((row, i) =>
         row.map((number, j) => number + keys[place][i] * news[j]),
       );
@@ -38,10 +43,20 @@ export function render({ state, el }) {
     last[place] = [...value];
     count += 1;
   };
+  const preview = () => {
+    const [one, other] = RULES.map((rule) => {
+      const { news } = writtenBy(rule, chosen, entries[chosen], beta, kept);
+      return `(${news.map((number) => fixed(number)).join(", ")})`;
+    });
+    next.textContent =
+      `The next write puts ${one} under ${isolated(names[chosen])} where pairs are added, ` +
+      `and ${other} where they overwrite: the value less what is there.`;
+  };
   const show = (news) => {
     written.replaceChildren(statesTable(memories));
     found.replaceChildren(readTable(names, keys, memories, last));
-    sentence.textContent = news + summary(names, keys, memories, last, count);
+    sentence.textContent = news + summary(keys, memories, last, count);
+    preview();
   };
   const fields = Array.from({ length: width }, (_, j) => {
     const input = field({
@@ -49,7 +64,9 @@ export function render({ state, el }) {
       label: `Value, feature ${j}`,
       value: fixed(state.values[0][j]),
       change: (number) => {
-        if (Math.abs(number) <= LARGEST_ENTRY) entries[chosen][j] = number;
+        if (Math.abs(number) > LARGEST_ENTRY) return;
+        entries[chosen][j] = number;
+        preview();
       },
     });
     input.addEventListener("change", () => {
@@ -80,6 +97,7 @@ export function render({ state, el }) {
     pick(names, (place) => {
       chosen = place;
       fill();
+      preview();
     }),
     h(
       "div",
@@ -102,6 +120,7 @@ export function render({ state, el }) {
         text: fixed,
         change: (number) => {
           kept = number;
+          preview();
         },
       }),
       slider({
@@ -114,9 +133,11 @@ export function render({ state, el }) {
         text: fixed,
         change: (number) => {
           beta = number;
+          preview();
         },
       }),
     ),
+    next,
     sentence,
     h("div", { class: "panels" }, written, found),
   );
@@ -198,7 +219,7 @@ function readTable(names, keys, memories, last) {
 }
 
 /** How far each memory is from what was written last. */
-function summary(names, keys, memories, last, count) {
+function summary(keys, memories, last, count) {
   const far = (rule) => {
     const reads = matmul(keys, memories[rule]);
     const gaps = last.flatMap((value, i) =>

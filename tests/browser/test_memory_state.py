@@ -47,8 +47,8 @@ def compare(shown, writes):
             else:
                 assert seen[f"last {i} {j}"] == "–"
     assert seen["sentence"].endswith(
-        f"Farthest from a value written last: {far['added']:.2f} where pairs are added, "
-        f"{far['overwritten']:.2f} where they overwrite."
+        f"Farthest from a value written last: {far['added']:.2f} where pairs are "
+        f"added, {far['overwritten']:.2f} where they overwrite."
     )
 
 
@@ -66,6 +66,12 @@ def test_every_control_writes_as_pytorch_does(shown):
     shown.type("value 1", "-2")
     shown.press("kept", "ArrowLeft", 4)
     shown.press("beta", "ArrowLeft", 10)
+    there = 0.8 * (1 + 0.6 * (4 - 0.6)), 0.8 * (2 + 0.6 * (-1 - 1.2))
+    coming = ", ".join(
+        f"{0.5 * (new - old):.2f}" for new, old in zip((5, -2), there, strict=True)
+    )
+    assert f"and ({coming}) where they overwrite" in shown.value("next")
+    assert "puts (5.00, -2.00) under \u2068Ben\u2069" in shown.value("next")
     shown.press("write", "Enter")
     writes.append((0, [5.0, -2.0], 0.5, 0.8))
     compare(shown, writes)

@@ -293,7 +293,8 @@ def test_they_give_what_the_authors_library_gives(form, name):
         options["initial_state"] = given["initial_state"]
     tensors = [queries, keys, given["values"]]
     tensors += [given["beta"]] if rule == "delta_rule" else []
-    for found, key in zip(call(form, rule, tensors, options), ("context", "state")):
+    both = zip(("context", "state"), call(form, rule, tensors, options), strict=True)
+    for key, found in both:
         if key in results[name]:
             expected = torch.tensor(results[name][key], dtype=torch.float64)
             torch.testing.assert_close(found.flatten(), expected, rtol=0, atol=2e-5)
