@@ -70,6 +70,8 @@ NAMES = (
     "head_to_logits",
     "knockout_mask",
     "share_of_the_way",
+    "delta_step",
+    "chunked_linear_attention",
 )
 EXERCISES: dict[str, Exercise] = {
     name: importlib.import_module(f"{__name__}.{name}").EXERCISE for name in NAMES
