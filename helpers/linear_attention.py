@@ -47,8 +47,8 @@ def elu_feature_map(x: Tensor) -> Tensor:
     Raises:
         ValueError: ``x`` that isn't a floating-point tensor.
 
-    Source: Katharopoulos et al. 2020, section 3.4, equation 7. Built by hand in
-    chapter 16.
+    Source: Katharopoulos et al. 2020, and ``elu_feature_map`` in the authors' library,
+    fast-transformers.
     """
     validation.require_float(x=x)
     return F.elu(x) + 1
@@ -134,10 +134,9 @@ def recurrent_linear_attention(
         context: (..., T, D_v)
         state: the shape of ``initial_state``, what it holds behind the last position.
 
-    Source: Katharopoulos et al. 2020, section 3.4, equations 16 to 20; Sun et al. 2023,
-    section 2.1 (one fixed decay a head, RetNet); Yang et al. 2024, section 4.1 (one for
-    each feature, GLA); Dao and Gu 2024, section 3 (one a position, Mamba-2). Built by
-    hand in chapter 16.
+    Source: Katharopoulos et al. 2020; Sun et al. 2023 (one fixed decay a head, RetNet);
+    Dao and Gu 2024, listing 1 (one a position, Mamba-2); GLA in flash-linear-attention
+    (one for each feature). Built by hand in chapter 16.
     """
     values = _with_ones(values) if normalize else values
     state = _start(keys, values, initial_state)
@@ -166,8 +165,7 @@ def parallel_linear_attention(
     Arguments and results are those of ``recurrent_linear_attention``. With a decay for
     each feature it needs room for (..., T, T, D) numbers.
 
-    Source: Katharopoulos et al. 2020, section 3.2.1; Sun et al. 2023, equation 5. Built
-    by hand in chapter 16.
+    Source: Sun et al. 2023. Built by hand in chapter 16.
     """
     values = _with_ones(values) if normalize else values
     state = _start(keys, values, initial_state)
@@ -193,8 +191,7 @@ def chunked_linear_attention(
     Args:
         chunk_size: positions in a chunk; the last one may have fewer.
 
-    Source: Hua et al. 2022, section 3.2; Sun et al. 2023, equation 7. Built by hand in
-    chapter 16.
+    Source: Sun et al. 2023; Dao and Gu 2024, listing 1. An exercise of chapter 16.
     """
     values = _with_ones(values) if normalize else values
     state = _start(keys, values, initial_state)
@@ -246,9 +243,8 @@ def recurrent_delta_rule(
         context: (..., T, D_v)
         state: (..., D, D_v), what it holds behind the last position.
 
-    Source: Schlag et al. 2021, section 4.2; Yang et al. 2024b, section 2.2 (DeltaNet);
-    Yang et al. 2025, section 3.1, equation 10 (Gated DeltaNet). Built by hand in
-    chapter 16.
+    Source: Schlag et al. 2021; Yang et al. 2024 (DeltaNet); Yang et al. 2025 (Gated
+    DeltaNet); Kimi Team 2025 (Kimi Delta Attention). Built by hand in chapter 16.
     """
     state = _start(keys, values, initial_state)
     contexts = []
@@ -278,7 +274,7 @@ def parallel_delta_rule(
 
     Arguments and results are those of ``recurrent_delta_rule``.
 
-    Source: Yang et al. 2024b, section 3.2; Yang et al. 2025, section 3.2.
+    Source: Yang et al. 2024 (DeltaNet); Yang et al. 2025 (Gated DeltaNet).
     """
     state = _start(keys, values, initial_state)
     return _one_chunk(queries, keys, values, log_decay, state, beta)
@@ -302,7 +298,7 @@ def chunked_delta_rule(
     Args:
         chunk_size: positions in a chunk; the last one may have fewer.
 
-    Source: Yang et al. 2024b, section 3.2; Yang et al. 2025, section 3.2.
+    Source: Yang et al. 2024 (DeltaNet); Yang et al. 2025 (Gated DeltaNet).
     """
     state = _start(keys, values, initial_state)
     contexts = []

@@ -75,9 +75,8 @@ class RecurrentAttention(nn.Module):
         ValueError: a size that isn't a whole number of at least 1, ``num_heads`` that
             doesn't divide ``d_model``, another rule.
 
-    Source: Yang et al. 2024 (parallel delta rule), section 3.3, for keys of length 1,
-    the norm of the output and the convolution; Yang et al. 2025, section 3.4, for both
-    gates. Built by hand in chapter 16.
+    Source: Katharopoulos et al. 2020; Sun et al. 2023 (decay, and a norm behind it);
+    Yang et al. 2024 (DeltaNet); Yang et al. 2025 (Gated DeltaNet). Chapter 16.
     """
 
     def __init__(

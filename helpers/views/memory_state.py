@@ -35,7 +35,7 @@ def memory_state(
         ValueError: shapes that don't fit, names that don't count the keys, or a place
             outside them.
 
-    Source: Schlag et al. 2021, section 4.2. Chapter 16.
+    Source: Schlag et al. 2021; Yang et al. 2024. Chapter 16.
     """
     validation.require_float(keys=keys, values=values)
     for name, tensor in {"keys": keys, "values": values}.items():
