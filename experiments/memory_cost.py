@@ -1,9 +1,9 @@
 """What a token costs behind a long text: a KV cache beside a state of fixed size.
 
 One layer's attention alone, without its projections, which cost both sides the same.
-Decoding: one new token behind S earlier ones. Reading: S tokens at once. All times of
-a length are taken in turns, and of each the shortest counts: what else the machine does
-only ever adds.
+Decoding: one new token behind S earlier ones. Reading: S tokens at once. A time is what
+one thread has computed, whatever else the machine does. All ways are timed in turns,
+and of each the shortest time counts.
 """
 
 import json
@@ -70,9 +70,9 @@ def _shortest(sides: dict[str, Callable[[], Any]], rounds: int) -> dict[str, flo
     with torch.inference_mode():
         for _ in range(rounds):
             for name, side in sides.items():
-                start = time.perf_counter()
+                start = time.thread_time()
                 side()
-                taken[name].append(time.perf_counter() - start)
+                taken[name].append(time.thread_time() - start)
     return {name: running.rounded(1e3 * min(one)) for name, one in taken.items()}
 
 

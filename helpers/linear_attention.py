@@ -198,7 +198,9 @@ def chunked_linear_attention(
     contexts = []
     for part in _parts(keys.shape[-2], chunk_size):
         context, state = _one_chunk(
-            *(one[..., part, :] for one in (queries, keys, values)),
+            queries[..., part, :],
+            keys[..., part, :],
+            values[..., part, :],
             _part_of(log_decay, keys, part),
             state,
         )
@@ -304,7 +306,9 @@ def chunked_delta_rule(
     contexts = []
     for part in _parts(keys.shape[-2], chunk_size):
         context, state = _one_chunk(
-            *(one[..., part, :] for one in (queries, keys, values)),
+            queries[..., part, :],
+            keys[..., part, :],
+            values[..., part, :],
             _part_of(log_decay, keys, part),
             state,
             beta[..., part],
