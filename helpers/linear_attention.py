@@ -342,13 +342,11 @@ def _solve(
 ) -> Tensor:
     """What each position writes (..., T, D_v), its value less what was there."""
     beta = beta.unsqueeze(-1)
-    # Row t: what t finds under its key of what each earlier position has written.
-    found = (beta * ways.products(keys, keys)).tril(-1)  # (..., T, T)
+    # Row t: what t finds under its key of what each earlier position has written. Of
+    # this matrix only what is below the diagonal is read; on it stand ones.
+    found = beta * ways.products(keys, keys)  # (..., T, T)
     wanted = beta * (values - ways.since_start(keys) @ state)  # (..., T, D_v)
-    ones = torch.eye(found.shape[-1], dtype=found.dtype, device=found.device)
-    return torch.linalg.solve_triangular(
-        found + ones, wanted, upper=False, unitriangular=True
-    )
+    return torch.linalg.solve_triangular(found, wanted, upper=False, unitriangular=True)
 
 
 class _Decays:
