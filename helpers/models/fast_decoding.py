@@ -174,7 +174,7 @@ def _reach(T: int, S: int, device: torch.device) -> dict[str, Any]:
 
 
 def _steps(block: Block) -> _Steps:
-    layer = block.attention
+    layer = cast(BlockAttention, block.attention)
     parts = (layer.W_query, layer.W_key, layer.W_value)
     weight = torch.cat([part.weight for part in parts])
     bias = None

@@ -18,6 +18,7 @@ from helpers.models.language_model import TransformerLM
 from helpers.models.paged_cache import PageStore
 from helpers.models.recurrent_layers import RULES, LayerState, RecurrentAttention
 from helpers.models.transformer_block import BlockAttention, TransformerConfig
+from helpers.parallel import tensor_parallel
 from tests.samples.models import ids, model
 
 B, T, H, D = 2, 9, 3, 4
@@ -260,3 +261,14 @@ def test_pages_have_no_room_for_a_state():
     made = TransformerLM(config(attention="delta"))
     with pytest.raises(ValueError, match="keeps a state of fixed size"):
         PageStore(made, pages=2, page_size=2)
+
+
+def test_a_text_that_other_processes_have_begun_is_refused():
+    with pytest.raises(ValueError, match="start must be 0 where a layer's memory"):
+        small(attention="delta")(ids(B, 4), start=3)
+
+
+def test_heads_with_a_state_are_not_shared_out():
+    block = small(attention="delta").blocks[0]
+    with pytest.raises(ValueError, match="attention with softmax, got Recurrent"):
+        tensor_parallel.parallelize_block(block)
