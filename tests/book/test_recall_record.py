@@ -44,10 +44,11 @@ def test_each_rate_is_the_best_of_those_around_it(side):
     assert rates[0] < best < rates[-1]
 
 
-def test_softmax_and_the_hybrid_keep_every_pair():
-    for side in ("softmax", "hybrid"):
-        for pairs in recall.PAIRS:
-            assert mean(side, "once", pairs) > 0.98
+def test_softmax_keeps_every_pair_and_the_hybrid_with_four_seeds_of_five():
+    for pairs in recall.PAIRS:
+        assert mean("softmax", "once", pairs) > 0.98
+        assert sorted(seeds("hybrid", "once", pairs))[1] > 0.96
+    assert min(seeds("hybrid", "once", 32)) < 0.5
 
 
 @pytest.mark.parametrize("side", FIXED)
@@ -56,7 +57,7 @@ def test_each_rule_loses_more_the_more_pairs_there_are(side):
     assert all(a > b for a, b in itertools.pairwise(means[1:]))
     assert means[0] >= 0.9
     assert means[-1] < 0.55
-    assert ahead("softmax", side, "once", 32).low > 0.4
+    assert ahead("softmax", side, "once", 32).low > 0.3
     if side in OVERWRITING:
         assert means[2] > 0.94
         assert means[3] < 0.85
@@ -64,8 +65,10 @@ def test_each_rule_loses_more_the_more_pairs_there_are(side):
 
 def test_overwriting_recalls_more_than_adding_does():
     for side, other in itertools.product(OVERWRITING, ADDING):
-        for kind, pairs in itertools.product(("once", "again"), (8, 16, 32)):
+        for kind, pairs in itertools.product(("once", "again"), (16, 32)):
             assert ahead(side, other, kind, pairs).low > 0
+        for pairs in (2, 4, 8):
+            assert ahead(side, other, "again", pairs).low > 0
 
 
 def test_whether_decay_or_a_gate_helps_five_seeds_do_not_say():
