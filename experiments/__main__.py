@@ -1,7 +1,7 @@
 """Run what trains for a chapter's record; of many models, only what the record lacks.
 
-The story model, the trainer in the page, the processes' times, the two-core minute and
-what real models are asked are run by themselves.
+The story model, the trainer in the page, the processes' times, what a memory costs, the
+two-core minute and what real models are asked are run by themselves.
 """
 
 import sys
@@ -16,6 +16,7 @@ from experiments import (
     many,
     optimisation,
     positions,
+    recall,
     recipe_ablations,
     short_contexts,
 )
@@ -25,6 +26,7 @@ many.processes_asked("experiments", __doc__)  # which each of them reads, too
 block_ablations.main()
 for module in (
     *(dates, directions, heads, induction, lora, optimisation, positions),
+    recall,
     short_contexts,
     recipe_ablations,
 ):

@@ -1,6 +1,6 @@
 """Start a chapter: a notebook with all its parts, executed, for the author to fill.
 
-    python -m tools.new_chapter 16_my_chapter "My chapter"
+    python -m tools.new_chapter 19_my_chapter "My chapter"
 
 The new chapter says that it is a draft. As long as it does, it stays out of the book's
 table of contents and needs no exercises. It has all else that tests ask of a chapter,
@@ -227,7 +227,7 @@ def problem(name, title, folder):
     if not re.fullmatch(r"\d\d(_[a-z0-9]+)+", name):
         return (
             f"NAME is {name!r}; it must be two digits and words in small letters, "
-            "joined by underscores, such as 16_my_chapter"
+            "joined by underscores, such as 19_my_chapter"
         )
     taken = sorted(folder.glob(f"{name[:2]}_*.ipynb"))
     if taken:

@@ -1,6 +1,6 @@
 """Start an exercise: a check, solutions for its tests, and five cells of a chapter.
 
-    python -m tools.new_exercise row-means 16_my_chapter
+    python -m tools.new_exercise row-means 19_my_chapter
 
 It works as it stands, on the mean of each row; the author puts the task in its place.
 """
@@ -233,7 +233,7 @@ def start(slug, chapter, root=notebooks.ROOT):
 
     Args:
         slug: words of small letters with hyphens, such as "row-means".
-        chapter: a notebook of chapters, such as "16_my_chapter", or its path.
+        chapter: a notebook of chapters, such as "19_my_chapter", or its path.
         root: the folder of the book.
 
     Returns:
@@ -282,7 +282,7 @@ def main():
     """Start an exercise, and say what is left to do."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("slug", help="such as row-means")
-    parser.add_argument("chapter", help="such as 16_my_chapter")
+    parser.add_argument("chapter", help="such as 19_my_chapter")
     options = parser.parse_args()
     try:
         paths = start(options.slug, options.chapter)

@@ -174,7 +174,7 @@ def _reach(T: int, S: int, device: torch.device) -> dict[str, Any]:
 
 
 def _steps(block: Block) -> _Steps:
-    layer = block.attention
+    layer = cast(BlockAttention, block.attention)
     parts = (layer.W_query, layer.W_key, layer.W_value)
     weight = torch.cat([part.weight for part in parts])
     bias = None
@@ -223,6 +223,8 @@ def _is_usual(block: nn.Module, config: TransformerConfig) -> bool:
     if not isinstance(block, Block):
         return False
     layer = block.attention
+    if not isinstance(layer, BlockAttention):
+        return False
     parts = (layer.W_query, layer.W_key, layer.W_value)
     return (
         (block.residual and block.norm_first)

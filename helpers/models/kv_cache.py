@@ -8,10 +8,13 @@ Shapes use the book's letters: B batch, T query positions, S key positions, H he
 D width of one head.
 """
 
+import dataclasses
+
 import torch
 from torch import Tensor, nn
 
 from helpers import validation
+from helpers.models.recurrent_layers import LayerState
 from helpers.models.transformer_block import TransformerConfig
 
 
@@ -26,6 +29,8 @@ class KVCache:
     What comes is written behind what is kept; only where there is no room left, new
     room is made, for twice as much. With gradients, it is made at each call, because
     the way back needs what was there before.
+
+    Of a layer whose memory has a fixed size it keeps a LayerState, and no keys.
 
     Args:
         model: the TransformerLM; ``model.new_cache()`` is short for ``KVCache(model)``.
@@ -50,6 +55,8 @@ class KVCache:
         self.model, self.config, self.length = model, config, 0
         self.last_ids: Tensor | None = None
         self._layers: dict[int, _Layer] = {}
+        self._states: dict[int, LayerState] = {}
+        self._coming: dict[int, LayerState] = {}
 
     def extend(self, layer: int, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
         """Keep keys and values (B, H_kv, T, D) of a layer; return all, S of them."""
@@ -57,8 +64,15 @@ class KVCache:
             self._layers[layer] = _Layer(keys, values, self.config.context_length)
         return self._layers[layer].put(keys, values)
 
+    def state(self, layer: int) -> LayerState:
+        """What a recurrent layer has kept, to be brought up to date by it."""
+        state = dataclasses.replace(self._states.get(layer, LayerState()))
+        self._coming[layer] = state
+        return state
+
     def advance(self, ids: Tensor) -> None:
         """Count ids (B, T) as read, once every layer has their keys and values."""
+        self._states, self._coming = self._coming, {}
         window, sinks = self.config.window, self.config.sinks
         # A bias by distance needs to know how far away the sinks stand.
         if sinks and self.config.positions == "alibi":
@@ -75,14 +89,20 @@ class KVCache:
         if self.model is not model:
             raise ValueError("cache must come from this model, got another model's")
         if self.length:
-            keys = self._layers[0].keys
-            kept = keys[:, :, : self._layers[0].size]
+            kept = self._example()
             validation.require_same(
                 "the number of texts (B)",
                 ids=(ids.shape[0], validation.shape_of(ids)),
-                cache=(keys.shape[0], validation.shape_of(kept)),
+                cache=(kept.shape[0], validation.shape_of(kept)),
             )
-            validation.require_shared("device", ids=ids, cache=keys)
+            validation.require_shared("device", ids=ids, cache=kept)
+
+    def _example(self) -> Tensor:
+        """The keys (B, H_kv, S, D) of a layer, or a state (B, H, D, D)."""
+        for layer in self._layers.values():
+            return layer.keys[:, :, : layer.size]
+        matrices = [state.matrices for state in self._states.values()]
+        return next(one for one in matrices if one is not None)
 
 
 class _Layer:

@@ -196,7 +196,9 @@ class TransformerLM(nn.Module):
         if config.pair_embedding:
             self.pair_embedding = nn.Embedding(config.vocab_size**2, config.d_model)
         self.dropout = nn.Dropout(config.dropout)
-        self.blocks = nn.ModuleList(Block(config) for _ in range(config.num_layers))
+        self.blocks = nn.ModuleList(
+            Block(config, layer) for layer in range(config.num_layers)
+        )
         self.residual_scale = self.embedding_scale = None
         if config.embedding_skip:  # each block's shares of its input and the embeddings
             self.residual_scale = nn.Parameter(torch.ones(config.num_layers))
@@ -237,11 +239,16 @@ class TransformerLM(nn.Module):
         Raises:
             ValueError: ids of another dtype, shape or device, out of range, too many;
                 a cache that is something else, another model's, or of other texts; a
-                start below 0, or beside a cache.
+                start below 0, or beside a cache, or with layers of fixed memory.
         """
         if cache is not None and not isinstance(cache, KVCache):
             raise ValueError(f"cache must be a KVCache, got {type(cache).__name__}")
         validation.require_start(start, has_cache=cache is not None)
+        if start and self.config.attention != "softmax":
+            raise ValueError(
+                "start must be 0 where a layer's memory has a fixed size, got "
+                f"{start}: it can't know what other processes have read"
+            )
         start = start if cache is None else cache.length
         where = "before start" if cache is None else "in the cache"
         require_model_input(self, ids, start, where)
@@ -269,6 +276,7 @@ class TransformerLM(nn.Module):
                 rotation=rotation,
                 bias=bias,
                 past=past,
+                state=None if cache is None else cache.state(layer),
             )
             x, weights = with_weights(result)  # (B, T, C)
             all_weights.append(weights)

@@ -19,7 +19,7 @@ class PageStore:
     say beforehand how long it will be.
 
     Args:
-        model: a TransformerLM without a window.
+        model: a TransformerLM without a window, with softmax in every layer.
         pages: how many pages there are.
         page_size: positions in a page.
 
@@ -27,8 +27,8 @@ class PageStore:
         free: how many pages no text uses.
 
     Raises:
-        ValueError: a model that KVCache refuses, or with a window; sizes that
-            aren't whole numbers of at least 1.
+        ValueError: a model that KVCache refuses, with a window, or with layers whose
+            memory has a fixed size; sizes that aren't whole numbers of at least 1.
 
     Source: Kwon et al. 2023, section 4. The page "A cache in pages" uses it.
     """
@@ -39,6 +39,11 @@ class PageStore:
         if config.window is not None:
             raise ValueError(
                 f"a model with a window drops what it has read, got {config.window}"
+            )
+        if config.attention != "softmax":
+            raise ValueError(
+                "pages hold keys and values, and a model with attention "
+                f"{config.attention!r} keeps a state of fixed size: new_cache() is its"
             )
         H_kv = config.num_kv_heads or config.num_heads
         D = config.d_model // config.num_heads

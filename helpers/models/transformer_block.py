@@ -21,12 +21,14 @@ from helpers.attention import (
     sliding_window_mask,
     split_heads,
 )
+from helpers.models.recurrent_layers import RULES, LayerState, RecurrentAttention
 from helpers.validation import checked, on_request, unchecked, with_weights
 
 CHOICES = {
     "positions": ("learned", "sinusoidal", "rotary", "alibi", "none"),
     "norm": ("layer", "rms", "none"),
     "activation": ("gelu", "gelu_tanh", "squared_relu", "swiglu"),
+    "attention": ("softmax", *RULES),
 }
 Rotation = Callable[[Tensor], Tensor]
 Bias = Callable[[int, int], Tensor]
@@ -113,12 +115,13 @@ class TransformerConfig:
         ValueError: an option of another type or outside its choices; ``num_heads`` that
             doesn't divide ``d_model``; ``num_kv_heads`` that doesn't divide
             ``num_heads``; rotary positions with heads of odd width, sinusoidal ones
-            with an odd ``d_model``; a window of a layer that isn't causal.
+            with an odd ``d_model``; a window of a layer that isn't causal; a rule that
+            isn't causal, or with a window; an interval or a convolution without one.
 
     Source: Radford et al. 2019, section 2.3, for the order of the layers; Ainslie et
     al. 2023, section 2.2, for shared keys; Henry et al. 2020 for norms of queries and
     keys; Shazeer 2020, section 2, for the gate; Jordan et al. 2024 (modded-nanogpt) for
-    the embedding's skip and the zeros.
+    the embedding's skip and the zeros; Qwen3-Next's settings for the interval's name.
     """
 
     vocab_size: int
@@ -148,6 +151,9 @@ class TransformerConfig:
     bias: bool = True
     norm_first: bool = True
     causal: bool = True
+    attention: str = "softmax"
+    full_attention_interval: int | None = None
+    convolution: int = 1
 
     def __post_init__(self) -> None:
         sizes, switches = self._of_type(int), self._of_type(bool)
@@ -157,7 +163,8 @@ class TransformerConfig:
         validation.require_probability("dropout", self.dropout)
         for name in ("rotary_base", "norm_eps"):
             validation.require_number(name, getattr(self, name))
-        given = {name: getattr(self, name) for name in ("num_kv_heads", "mlp_hidden")}
+        names = ("num_kv_heads", "mlp_hidden", "full_attention_interval")
+        given = {name: getattr(self, name) for name in names}
         optional = {name: one for name, one in given.items() if one is not None}
         validation.require_integers(**optional)
         for name, choices in CHOICES.items():
@@ -182,6 +189,7 @@ class TransformerConfig:
             )
         if self.window is not None and not self.causal:
             raise ValueError(f"a window needs causal=True, got window {self.window}")
+        self._require_rule()
         self._make_plain()
 
     @property
@@ -191,6 +199,29 @@ class TransformerConfig:
             return self.mlp_hidden
         width = self.mlp_ratio * self.d_model
         return round(width * 2 / 3) if self.activation == "swiglu" else width
+
+    def attention_of(self, layer: int) -> str:
+        """Which attention a layer has, one of the choices; layers count from 0."""
+        interval = self.full_attention_interval
+        is_full = interval is not None and (layer + 1) % interval == 0
+        return "softmax" if is_full else self.attention
+
+    def _require_rule(self) -> None:
+        """What a fixed memory can't do, and what only it can."""
+        options = ("full_attention_interval", "convolution")
+        if self.attention != "softmax":
+            if not self.causal or self.window is not None:
+                raise ValueError(
+                    f"attention {self.attention!r} needs causal=True and no window, "
+                    f"got causal {self.causal} and window {self.window}"
+                )
+            return
+        for name, plain in zip(options, (None, 1), strict=True):
+            if getattr(self, name) != plain:
+                raise ValueError(
+                    f"{name} goes with an attention of fixed memory, got "
+                    f"{getattr(self, name)} and attention 'softmax'"
+                )
 
     def _make_plain(self) -> None:
         """NumPy's numbers become Python's, which every file format takes."""
@@ -422,6 +453,20 @@ class GatedMLP(nn.Module):
         return result
 
 
+def _make_attention(
+    config: TransformerConfig, layer: int
+) -> BlockAttention | RecurrentAttention:
+    rule = config.attention_of(layer)
+    if rule == "softmax":
+        return BlockAttention(config)
+    return RecurrentAttention(
+        *(config.d_model, config.num_heads, rule),
+        qkv_bias=config.qkv_bias,
+        bias=config.bias,
+        convolution=config.convolution,
+    )
+
+
 def _make_mlp(config: TransformerConfig) -> nn.Module:
     C, hidden = config.d_model, config.hidden
     if config.activation == "swiglu":
@@ -446,18 +491,21 @@ class Block(nn.Module):
 
     Args:
         config: a TransformerConfig.
+        layer: which one it is, counted from 0: where some layers have softmax and
+            others don't, it says which this is.
 
     Source: Radford et al. 2019, section 2.3 (the norm comes first); Vaswani et al.
     2017, section 3.1 (it comes behind the sum).
     """
 
-    def __init__(self, config: TransformerConfig) -> None:
+    def __init__(self, config: TransformerConfig, layer: int = 0) -> None:
         validation.require_type("config", config, TransformerConfig)
+        validation.require_counts(layer=layer)
         super().__init__()
         self.residual, self.norm_first = config.residual, config.norm_first
         self.dropout = nn.Dropout(config.dropout)
         self.attention_norm = make_norm(config)
-        self.attention = BlockAttention(config)
+        self.attention = _make_attention(config, layer)
         self.mlp_norm = make_norm(config) if config.mlp else None
         self.mlp = _make_mlp(config) if config.mlp else None
 
@@ -469,18 +517,22 @@ class Block(nn.Module):
         rotation: Rotation | None = None,
         bias: Bias | None = None,
         past: Past | None = None,
+        state: LayerState | None = None,
     ) -> Tensor | tuple[Tensor, Tensor]:
-        """Map (B, T, C) to (B, T, C); the options are those of BlockAttention.
+        """Map (B, T, C) to (B, T, C); the options are those of its attention.
+
+        A RecurrentAttention takes ``state``, and BlockAttention the three before it.
 
         Returns:
             x: (B, T, C); with ``return_weights`` the pair of x and weights.
         """
+        options: dict[str, Any] = {"rotation": rotation, "bias": bias, "past": past}
+        if isinstance(self.attention, RecurrentAttention):
+            options = {"state": state}
         result = self.attention(
             self.attention_norm(x) if self.norm_first else x,
             return_weights=return_weights,
-            rotation=rotation,
-            bias=bias,
-            past=past,
+            **options,
         )
         update, weights = with_weights(result)
         x = self._add(x, update)

@@ -89,7 +89,7 @@ def parallelize_block(block: Block) -> Block:
 
     Raises:
         ValueError: heads, heads of keys or hidden features that N doesn't divide, a
-            block without an MLP, or one with dropout.
+            block without an MLP, with dropout, or whose memory has a fixed size.
 
     Source: Shoeybi et al. 2019, section 3. Built by hand in "Dividing a layer, and a
     text".
@@ -97,7 +97,7 @@ def parallelize_block(block: Block) -> Block:
     if block.mlp is None or block.dropout.p > 0:
         raise ValueError("block must have an MLP and no dropout")
     spread = copy.deepcopy(block)
-    attention = spread.attention
+    attention = _with_softmax(spread)
     _share_heads(attention, dist.get_world_size())
     for name in ("W_query", "W_key", "W_value"):
         setattr(attention, name, columnwise(getattr(attention, name)))
@@ -125,11 +125,12 @@ def parallelize_by_pytorch(model: TransformerLM, mesh: DeviceMesh) -> None:
         mesh: one axis, of all processes.
 
     Raises:
-        ValueError: heads or heads of keys that the number of processes doesn't divide.
+        ValueError: heads or heads of keys that the number of processes doesn't divide,
+            or blocks whose memory has a fixed size.
     """
     for module in model.blocks:
         block = cast(Block, module)
-        _share_heads(block.attention, mesh.size())
+        _share_heads(_with_softmax(block), mesh.size())
         plan: dict[str, ParallelStyle] = {"attention.out_proj": RowwiseParallel()}
         for name in ("W_query", "W_key", "W_value"):
             plan[f"attention.{name}"] = ColwiseParallel()
@@ -167,6 +168,16 @@ def _own(whole: Tensor, dim: int) -> Tensor:
             f"{whole.shape[dim]} features can't be shared by {processes} processes"
         )
     return whole.detach().chunk(processes, dim)[dist.get_rank()].clone()
+
+
+def _with_softmax(block: Block) -> BlockAttention:
+    """A block's attention, where it is of the kind whose heads can be shared out."""
+    if not isinstance(block.attention, BlockAttention):
+        raise ValueError(
+            "block must have attention with softmax, got "
+            f"{type(block.attention).__name__}"
+        )
+    return block.attention
 
 
 def _share_heads(attention: BlockAttention, processes: int) -> None:

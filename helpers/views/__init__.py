@@ -11,6 +11,7 @@ from helpers.views.explore_results import Line
 from helpers.views.head_splitter import head_splitter
 from helpers.views.learning_in_the_page import learning_in_the_page
 from helpers.views.mask_painter import mask_painter
+from helpers.views.memory_state import memory_state
 from helpers.views.model_in_the_page import model_in_the_page
 from helpers.views.orthogonaliser import orthogonaliser
 from helpers.views.query_explorer import query_explorer
@@ -40,6 +41,7 @@ __all__ = [
     "head_splitter",
     "learning_in_the_page",
     "mask_painter",
+    "memory_state",
     "model_in_the_page",
     "orthogonaliser",
     "query_explorer",

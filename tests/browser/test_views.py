@@ -138,6 +138,7 @@ def test_hostile_names_are_shown_as_text(show_views, name):
 FIELDS = {
     "model_in_the_page": 1,
     "soft_lookup": 6,
+    "memory_state": 2,
     "learning_in_the_page": 3,
     "real_model": 3,
 }

@@ -39,6 +39,14 @@ def dot_product():
     return views.dot_product(*vectors, names=HOSTILE[:2], columns=HOSTILE[3:5])
 
 
+def memory_state():
+    generator = torch.Generator().manual_seed(8)
+    keys = torch.randn(7, 3, generator=generator)
+    keys = keys / keys.norm(dim=-1, keepdim=True)
+    values = torch.randn(7, 2, generator=generator)
+    return views.memory_state(keys, values, tokens(7), writes=[0, 3])
+
+
 def tile_walk():
     generator = torch.Generator().manual_seed(4)
     scores, values = torch.randn(
@@ -244,6 +252,7 @@ SAMPLES = {
     "learning_in_the_page": learning_in_the_page,
     "head_splitter": head_splitter,
     "mask_painter": mask_painter,
+    "memory_state": memory_state,
     "dot_product": dot_product,
     "query_explorer": query_explorer,
     "rotary_clocks": rotary_clocks,

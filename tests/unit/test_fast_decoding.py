@@ -39,6 +39,7 @@ OPTIONS = [
     {"mlp_hidden": 7},
     {"mlp_hidden": 7, "activation": "swiglu"},
     {"activation": "gelu_tanh", "norm_first": True, "causal": True},
+    {"attention": "softmax", "full_attention_interval": None, "convolution": 1},
 ]
 
 

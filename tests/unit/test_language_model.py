@@ -564,7 +564,7 @@ def test_a_part_of_a_text_can_begin_at_its_place():
 
 NOT_SIZES = (0, -1, 2.0, True, "3", None, (4,))
 BAD_OPTIONS = {
-    **dict.fromkeys([*SIZES, "mlp_ratio"], NOT_SIZES),
+    **dict.fromkeys([*SIZES, "mlp_ratio", "convolution"], NOT_SIZES),
     **dict.fromkeys(
         [
             *("residual", "mlp", "tie_weights", "qkv_bias", "pair_embedding"),
@@ -572,10 +572,16 @@ BAD_OPTIONS = {
         ],
         (0, 1, "no", None),
     ),
-    **dict.fromkeys(["positions", "norm", "activation"], ("cosine", None, 1, ["none"])),
+    **dict.fromkeys(
+        ["positions", "norm", "activation", "attention"],
+        ("cosine", None, 1, ["none"]),
+    ),
     "dropout": (1, 1.0, -0.1, math.nan, True, "0.1", None),
     "num_kv_heads": (*(one for one in NOT_SIZES if one is not None), 5),
-    "mlp_hidden": tuple(one for one in NOT_SIZES if one is not None),
+    **dict.fromkeys(
+        ["mlp_hidden", "full_attention_interval"],
+        tuple(one for one in NOT_SIZES if one is not None),
+    ),
     **dict.fromkeys(["rotary_base", "norm_eps"], (0, -1.0, math.inf, True, "3", None)),
     "window": tuple(one for one in NOT_SIZES if one is not None),
     "sinks": (-1, 2.0, True, "3", None, (4,)),

@@ -73,6 +73,8 @@ NAMES = (
     "share_of_the_way",
     "patched_share",
     "follows_the_meaning",
+    "delta_step",
+    "chunked_linear_attention",
 )
 EXERCISES: dict[str, Exercise] = {
     name: importlib.import_module(f"{__name__}.{name}").EXERCISE for name in NAMES

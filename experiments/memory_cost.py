@@ -1,0 +1,96 @@
+"""What a token costs behind a long text: a KV cache beside a state of fixed size.
+
+One layer's attention alone, without its projections, which cost both sides the same.
+Decoding: one new token behind S earlier ones. Reading: S tokens at once. A time is what
+one thread has computed, whatever else the machine does. All ways are timed in turns,
+and of each the shortest time counts.
+"""
+
+import json
+import platform
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+
+from experiments import many, running
+from helpers.linear_attention import (
+    chunked_delta_rule,
+    parallel_delta_rule,
+    recurrent_delta_rule,
+)
+from helpers.recorded import results
+from helpers.validation import unchecked
+
+H, D = 4, 64
+DECODING = tuple(2**i for i in range(4, 16))  # earlier tokens
+READING = tuple(2**i for i in range(6, 12))  # tokens at once
+ROUNDS = 30
+_step = unchecked(recurrent_delta_rule)
+WAYS = {
+    "recurrent": _step,
+    "parallel": unchecked(parallel_delta_rule),
+    "chunked": unchecked(chunked_delta_rule),
+}
+
+
+def _drawn(T: int) -> list[torch.Tensor]:
+    queries, keys, values = torch.randn(3, 1, H, T, D)
+    return [queries, F.normalize(keys, dim=-1), values]
+
+
+def decoding(S: int, rounds: int) -> dict[str, Any]:
+    """Milliseconds for one new token behind S others, on each side."""
+    queries, keys, values = _drawn(S + 1)
+    new = [one[:, :, -1:] for one in (queries, keys, values)]
+    beta, state = torch.rand(1, H, 1), torch.randn(1, H, D, D)
+    sides = {
+        "softmax": lambda: F.scaled_dot_product_attention(new[0], keys, values),
+        "delta": lambda: _step(*new, beta, initial_state=state),
+    }
+    return {"study": "decoding", "length": S, "ms": _shortest(sides, rounds)}
+
+
+def reading(T: int, rounds: int) -> dict[str, Any]:
+    """Milliseconds for T tokens at once, by softmax and by each form of the rule."""
+    given, beta = _drawn(T), torch.rand(1, H, T)
+    sides: dict[str, Callable[[], Any]] = {
+        "softmax": lambda: F.scaled_dot_product_attention(*given, is_causal=True)
+    }
+    for name, form in WAYS.items():
+        sides[name] = lambda form=form: form(*given, beta)
+    return {"study": "reading", "length": T, "ms": _shortest(sides, rounds)}
+
+
+def _shortest(sides: dict[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
+    taken: dict[str, list[float]] = {name: [] for name in sides}
+    with torch.inference_mode():
+        for _ in range(rounds):
+            for name, side in sides.items():
+                start = time.thread_time()
+                side()
+                taken[name].append(time.thread_time() - start)
+    return {name: running.rounded(1e3 * min(one)) for name, one in taken.items()}
+
+
+def measure(rounds: int = ROUNDS) -> list[dict[str, Any]]:
+    """All times, as "runs" of a record."""
+    torch.manual_seed(0)
+    runs = [decoding(S, 4 * rounds) for S in DECODING]
+    return runs + [reading(T, max(8, rounds * 64 // T)) for T in READING]
+
+
+def main() -> None:
+    """Measure, and rewrite the record."""
+    running.require_no_arguments("experiments.memory_cost", __doc__ or "")
+    torch.set_num_threads(1)
+    record = {"torch": torch.__version__, "machine": platform.machine()}
+    many.write(results.path("memory_cost"), record | {"runs": measure()})
+    print(json.dumps(results.record("memory_cost")["runs"], indent=1))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
