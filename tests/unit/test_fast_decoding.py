@@ -39,6 +39,9 @@ OPTIONS = [
     {"mlp_hidden": 7},
     {"mlp_hidden": 7, "activation": "swiglu"},
     {"activation": "gelu_tanh", "norm_first": True, "causal": True},
+    {"rotary_fraction": 1.0, "rotary_scaling": "none", "no_rope_interval": None},
+    {"rotary_scaling_factor": 2.0, "trained_length": 5},  # not asked for
+    {"t5_buckets": 4, "t5_max_distance": 9},
 ]
 
 
@@ -150,6 +153,10 @@ def test_another_gelu_is_asked_itself():
         {"window": 4},
         {"positions": "sinusoidal"},
         {"positions": "alibi"},
+        {"positions": "t5"},
+        {"positions": "rotary", "rotary_fraction": 0.5},
+        {"positions": "rotary", "rotary_scaling": "ntk", "rotary_scaling_factor": 2},
+        {"positions": "rotary", "no_rope_interval": 2},
         {"residual": False},
         {"mlp": False},
     ],
