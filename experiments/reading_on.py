@@ -47,6 +47,7 @@ WAYS: dict[str, dict[str, Any]] = {
 BEGIN = (0.002, 0.004, 0.008)
 STEPS, TUNED_STEPS, WARMUP = 600, 100, 10
 TOKENS = 512  # in a batch
+TUNINGS = ("longer", "control")  # windows of the new length, and of the old one
 TUNED_RATES = (0.001, 0.002, 0.004, 0.008)
 PARTS = (0, 16, 64, 128, 192, 256)  # of a window
 DISTANCES = (0, 32, 64, 128, 192, 256)  # of a note
@@ -194,7 +195,8 @@ def train_one(settings: many.Settings, **counts: int) -> many.Run:
 
     Args:
         settings: a dict of "kind", "rate", "seed", "steps", and of "part": "rate", or
-            "reading" with "tuned_steps".
+            "reading" with "tuned_steps" and "tuned_rates": from each way to the rates
+            to try at the new length and at the old one, two lists.
         counts: how many windows of the "validation" and of the "test", of each kind of
             text.
 
@@ -209,31 +211,36 @@ def train_one(settings: many.Settings, **counts: int) -> many.Run:
     short = measured(model, texts, TRAINED)
     if settings["part"] == "rate":
         return {"validation": short["validation"]}
-    ways = WAYS if settings["kind"] == "rotary" else {"as trained": {}}
     found = {}
-    for name, options in ways.items():
-        found[name] = {"before": measured(changed(model, **options), texts, LONGER)}
-        for part, T in (("longer", LONGER), ("control", TRAINED)):
-            tuned = {}
-            for rate in settings["tuned_rates"]:
+    for name, both in settings["tuned_rates"].items():
+        options = WAYS[name]
+        tuned: dict[str, dict[str, many.Run]] = {}
+        for part, T, rates in zip(TUNINGS, (LONGER, TRAINED), both, strict=True):
+            tuned[part] = {}
+            for rate in rates:
                 other = changed(model, **options)
                 steps = settings["tuned_steps"]
                 fit(other, texts, T, steps=steps, rate=rate, seed=settings["seed"])
-                tuned[str(rate)] = measured(other, texts, LONGER)
-            found[name][part] = tuned
+                tuned[part][str(rate)] = measured(other, texts, LONGER)
+        before = measured(changed(model, **options), texts, LONGER)
+        found[name] = {"before": before} | tuned
     return {"validation": short["validation"], "short": short, "ways": found}
 
 
 def wanted(record: dict[str, Any]) -> list[many.Settings]:
-    """The runs that a record lacks: a rate for each kind, then all seeds at that."""
+    """The runs that a record lacks.
+
+    For each kind, the first seed tries rates of training, and at the best one those of
+    fine-tuning; the other seeds take the best of both.
+    """
     missing = []
     for kind in KINDS:
         side = {"kind": kind, "steps": STEPS, "part": "rate"}
         rates = [run for run in record["runs"] if has(run, side)]
-        wanted = sweeps.lacking(rates, side, BEGIN, beside=())
-        of_one = [one for one in wanted if one["seed"] == sweeps.SEEDS[0]]
-        missing += of_one
-        if not of_one:
+        lacking = sweeps.lacking(rates, side, BEGIN, beside=())
+        of_first = [one for one in lacking if one["seed"] == sweeps.SEEDS[0]]
+        missing += of_first
+        if not of_first:
             missing += _lacking_readings(record, kind, best_rate(rates))
     return missing
 
@@ -241,10 +248,25 @@ def wanted(record: dict[str, Any]) -> list[many.Settings]:
 def _lacking_readings(
     record: dict[str, Any], kind: str, rate: float
 ) -> list[many.Settings]:
-    tuning = {"tuned_steps": TUNED_STEPS, "tuned_rates": list(TUNED_RATES)}
-    side = {"kind": kind, "steps": STEPS, "part": "reading", "rate": rate} | tuning
-    plan = [side | {"seed": seed} for seed in sweeps.SEEDS]
+    side = {"kind": kind, "steps": STEPS, "part": "reading", "rate": rate}
+    side |= {"tuned_steps": TUNED_STEPS}
+    ways = WAYS if kind == "rotary" else ("as trained",)
+    all_rates = {way: [list(TUNED_RATES), list(TUNED_RATES)] for way in ways}
+    first = side | {"seed": sweeps.SEEDS[0], "tuned_rates": all_rates}
+    done = [run for run in record["runs"] if has(run, first)]
+    if not done:
+        return [first]
+    best = {
+        way: [[float(best_tuned(found[part]))] for part in TUNINGS]
+        for way, found in done[0]["ways"].items()
+    }
+    plan = [side | {"seed": seed, "tuned_rates": best} for seed in sweeps.SEEDS[1:]]
     return [one for one in plan if not any(has(run, one) for run in record["runs"])]
+
+
+def best_tuned(by_rate: dict[str, many.Run]) -> str:
+    """The rate of fine-tuning whose loss on the validation windows is lowest."""
+    return min(by_rate, key=lambda rate: by_rate[rate]["validation"])
 
 
 if __name__ == "__main__":
