@@ -57,7 +57,7 @@ def ntk_base(head_dim: int, factor: float, *, base: float = BASE) -> float:
         ValueError: a width that isn't even and above 2, a factor below 1, or a base
             that isn't a finite number above 0.
 
-    Source: bloc97 2023, as in ``_compute_dynamic_ntk_parameters`` of transformers.
+    Source: Peng et al. 2023, section 3.1, equation 16, after bloc97 2023.
     """
     validation.require_integers(head_dim=head_dim)
     validation.require_even("head_dim", head_dim)
@@ -96,8 +96,9 @@ def yarn_shares(
         ValueError: a width that isn't even, a length below 1, or a base that isn't a
             finite number above 1.
 
-    Source: Peng et al. 2023, "NTK-by-parts"; the steps from pair to pair are those of
-    the authors' code, ``scaled_rope/LlamaYaRNScaledRotaryEmbedding.py``.
+    Source: Peng et al. 2023, section 3.2. There, the share falls with the number of
+    turns; the steps from pair to pair are those of the authors' code,
+    ``scaled_rope/LlamaYaRNScaledRotaryEmbedding.py``, which others have taken over.
     """
     validation.require_integers(head_dim=head_dim, trained_length=trained_length)
     validation.require_even("head_dim", head_dim)
@@ -130,7 +131,7 @@ def yarn_temperature(factor: float) -> float:
     Raises:
         ValueError: a factor that isn't a finite number of at least 1.
 
-    Source: Peng et al. 2023, the paragraph on attention's temperature.
+    Source: Peng et al. 2023, section 3.4, equation 22.
     """
     require_factor("factor", factor)
     return 0.1 * math.log(factor) + 1

@@ -70,6 +70,7 @@ NAMES = (
     "head_to_logits",
     "knockout_mask",
     "share_of_the_way",
+    "ntk_frequencies",
 )
 EXERCISES: dict[str, Exercise] = {
     name: importlib.import_module(f"{__name__}.{name}").EXERCISE for name in NAMES
