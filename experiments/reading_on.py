@@ -4,7 +4,8 @@ Two blocks are trained on windows of 64 tokens: half of them little-world's stor
 which don't need the distant past, and half with notes that are asked for later
 (``helpers.text.recall``), which do. Then they read 256: as they are, with rotary
 positions scaled in several ways, and after 100 steps of fine-tuning at that length, or,
-as a control, at the old one.
+as a control, at the old one. At last, a real model reads beyond its trained length
+(``experiments.real_model.long_texts``).
 """
 
 import dataclasses
@@ -18,6 +19,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from experiments import many, running, sweeps
+from experiments.real_model import long_texts
 from helpers.models.language_model import TransformerLM
 from helpers.recorded.sweeps import best_rate, has
 from helpers.text import corpus, recall
@@ -52,6 +54,12 @@ TUNED_RATES = (0.001, 0.002, 0.004, 0.008)
 PARTS = (0, 16, 64, 128, 192, 256)  # of a window
 DISTANCES = (0, 32, 64, 128, 192, 256)  # of a note
 WINDOWS = {"validation": 16, "test": 32}
+PIECES = 2  # of Shakespeare
+REAL: list[many.Settings] = [
+    {"part": "real", "way": way, "piece": piece}
+    for piece in range(PIECES)
+    for way in long_texts.WAYS
+]
 
 
 class Texts:
@@ -196,7 +204,8 @@ def train_one(settings: many.Settings, **counts: int) -> many.Run:
     Args:
         settings: a dict of "kind", "rate", "seed", "steps", and of "part": "rate", or
             "reading" with "tuned_steps" and "tuned_rates": from each way to the rates
-            to try at the new length and at the old one, two lists.
+            to try at the new length and at the old one, two lists. Or of "part":
+            "real", "way" and "piece".
         counts: how many windows of the "validation" and of the "test", of each kind of
             text.
 
@@ -204,8 +213,11 @@ def train_one(settings: many.Settings, **counts: int) -> many.Run:
         run: a dict of the "validation" loss on windows of TRAINED tokens; for "reading"
             also what was ``measured`` on "short" windows, and in "ways", for each of
             them: on long ones "before", and after fine-tuning by rate, at the new
-            length ("longer") and at the old one ("control").
+            length ("longer") and at the old one ("control"). For "real", what
+            ``long_texts.measure`` returns.
     """
+    if settings["part"] == "real":
+        return long_texts.measure(settings["way"], settings["piece"])
     texts = Texts(WINDOWS | counts)
     model = trained(settings, texts)
     short = measured(model, texts, TRAINED)
@@ -242,7 +254,7 @@ def wanted(record: dict[str, Any]) -> list[many.Settings]:
         missing += of_first
         if not of_first:
             missing += _lacking_readings(record, kind, best_rate(rates))
-    return missing
+    return missing or _lacking(record, REAL)
 
 
 def _lacking_readings(
@@ -261,6 +273,10 @@ def _lacking_readings(
         for way, found in done[0]["ways"].items()
     }
     plan = [side | {"seed": seed, "tuned_rates": best} for seed in sweeps.SEEDS[1:]]
+    return _lacking(record, plan)
+
+
+def _lacking(record: dict[str, Any], plan: list[many.Settings]) -> list[many.Settings]:
     return [one for one in plan if not any(has(run, one) for run in record["runs"])]
 
 
