@@ -9,11 +9,14 @@ as a control, at the old one. At last, a real model reads beyond its trained len
 """
 
 import dataclasses
+import functools
+import io
 import itertools
 import sys
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
@@ -27,6 +30,7 @@ from helpers.text.batches import NOTHING, Windows
 from helpers.text.tokenizer import CharTokenizer
 from helpers.training.config import TrainConfig
 from helpers.training.optimizers import learning_rate_at, make_optimizers
+from helpers.whole_files import write_whole
 
 TRAINED, LONGER = 64, 256  # tokens in a window
 FACTOR = LONGER / TRAINED
@@ -46,11 +50,10 @@ WAYS: dict[str, dict[str, Any]] = {
     "ntk": {"rotary_scaling": "ntk", **SCALED},
     "yarn": {"rotary_scaling": "yarn", **SCALED},
 }
-BEGIN = (0.002, 0.004, 0.008)
-STEPS, TUNED_STEPS, WARMUP = 600, 100, 10
+BEGIN = {"trained": (0.002, 0.004, 0.008), "longer": (0.001, 0.002, 0.004)}
+BEGIN["control"] = BEGIN["longer"]
+STEPS, TUNED_STEPS = 400, 100
 TOKENS = 512  # in a batch
-TUNINGS = ("longer", "control")  # windows of the new length, and of the old one
-TUNED_RATES = (0.001, 0.002, 0.004, 0.008)
 PARTS = (0, 16, 64, 128, 192, 256)  # of a window
 DISTANCES = (0, 32, 64, 128, 192, 256)  # of a note
 WINDOWS = {"validation": 16, "test": 32}
@@ -62,14 +65,16 @@ REAL: list[many.Settings] = [
 ]
 
 
+@functools.cache
+def read_texts() -> "Texts":
+    """The texts, made once in a process."""
+    return Texts()
+
+
 class Texts:
-    """What is read: windows of stories, half of them with notes.
+    """What is read: windows of stories, half of them with notes."""
 
-    Args:
-        counts: how many windows of each kind are measured on, by part.
-    """
-
-    def __init__(self, counts: dict[str, int]) -> None:
+    def __init__(self) -> None:
         world = corpus.load("little-world", held_out_stories=300)
         other = corpus.load(
             "little-world", seed=1, train_stories=1, held_out_stories=150
@@ -79,7 +84,7 @@ class Texts:
         self.train = Windows(self._ids(world.train), LONGER)
         held_out = {"validation": other.held_out, "test": world.held_out}
         self.measured = {
-            part: self._ids(text).unfold(0, LONGER + 1, LONGER)[: 2 * counts[part]]
+            part: self._ids(text).unfold(0, LONGER + 1, LONGER)[: 2 * WINDOWS[part]]
             for part, text in held_out.items()
         }
 
@@ -101,28 +106,18 @@ class Texts:
         )
 
 
-def fit(
-    model: TransformerLM, texts: Texts, T: int, *, steps: int, rate: float, seed: int
-) -> None:
+def fit(model: TransformerLM, texts: Texts, T: int, config: TrainConfig) -> None:
     """Train a model in place on windows of T tokens; both kinds of text count alike."""
-    warmup = min(WARMUP if steps == TUNED_STEPS else 100, steps // 2)
-    config = TrainConfig(
-        steps=steps,
-        batch_size=TOKENS // T,
-        learning_rate=rate,
-        warmup_steps=warmup,
-        seed=seed,
-    )
     (optimizer,) = make_optimizers(model, config)
-    generator = torch.Generator().manual_seed(seed)
+    generator = torch.Generator().manual_seed(config.seed)
     model.train()
-    for step in range(1, steps + 1):
+    for step in range(1, config.steps + 1):
         inputs, targets = texts.batch(T, generator)
-        loss = sum(mean_losses(model(inputs), targets))
+        stories, notes = mean_losses(model(inputs), targets)
         for group in optimizer.param_groups:
             group["lr"] = learning_rate_at(config, step)
         optimizer.zero_grad()
-        loss.backward()  # type: ignore[union-attr]
+        (stories + notes).backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
     model.eval()
@@ -178,16 +173,37 @@ def measured(model: TransformerLM, texts: Texts, T: int) -> many.Run:
     }
 
 
-def trained(settings: many.Settings, texts: Texts) -> TransformerLM:
-    """A model of a kind, trained on windows of TRAINED tokens."""
-    size = running.Size(steps=settings["steps"], stories=0, variants=0, characters=0)
-    config, _ = running.recipe(
-        texts.tokenizer, size, context_length=LONGER, **KINDS[settings["kind"]]
+def trained(kind: str, rate: float, seed: int, steps: int) -> TransformerLM:
+    """A model of a kind, trained on windows of TRAINED tokens.
+
+    Its weights are kept in the folder "reading_on" beside the texts that were fetched,
+    where each way to go on finds them.
+    """
+    texts = read_texts()
+    size = running.Size(steps=steps, stories=0, variants=0, characters=0)
+    model_config, train_config = running.recipe(
+        texts.tokenizer,
+        size,
+        context_length=LONGER,
+        batch_size=TOKENS // TRAINED,
+        learning_rate=rate,
+        seed=seed,
+        **KINDS[kind],
     )
-    torch.manual_seed(settings["seed"])
-    model = TransformerLM(dataclasses.replace(config, vocab_size=texts.vocab_size))
-    wanted = {name: settings[name] for name in ("steps", "rate", "seed")}
-    fit(model, texts, TRAINED, **wanted)
+    torch.manual_seed(seed)
+    model = TransformerLM(
+        dataclasses.replace(model_config, vocab_size=texts.vocab_size)
+    ).eval()
+    path = corpus.cache_folder() / "reading_on" / f"{kind} {rate} {seed} {steps}.npz"
+    if path.exists():
+        with np.load(path) as kept:
+            model.load_state_dict({name: torch.tensor(kept[name]) for name in kept})
+        return model
+    fit(model, texts, TRAINED, train_config)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    content = io.BytesIO()
+    np.savez(content, **{name: one.numpy() for name, one in model.state_dict().items()})
+    write_whole(path, content.getvalue())
     return model
 
 
@@ -198,91 +214,76 @@ def changed(model: TransformerLM, **options: Any) -> TransformerLM:
     return other.eval()
 
 
-def train_one(settings: many.Settings, **counts: int) -> many.Run:
-    """Train a model, and let it read longer windows.
+def train_one(settings: many.Settings) -> many.Run:
+    """Train a model, or go on with one.
 
     Args:
-        settings: a dict of "kind", "rate", "seed", "steps", and of "part": "rate", or
-            "reading" with "tuned_steps" and "tuned_rates": from each way to the rates
-            to try at the new length and at the old one, two lists. Or of "part":
-            "real", "way" and "piece".
-        counts: how many windows of the "validation" and of the "test", of each kind of
-            text.
+        settings: a dict of "part", "kind", "seed" and "rate". With the part "trained",
+            also of "steps". With "before", "longer" or "control", of the "way" and of
+            how the model was trained, "from" a list of rate and steps; for the last
+            two, "rate" and "steps" are those of fine-tuning. Or of "part": "real",
+            "way" and "piece".
 
     Returns:
-        run: a dict of the "validation" loss on windows of TRAINED tokens; for "reading"
-            also what was ``measured`` on "short" windows, and in "ways", for each of
-            them: on long ones "before", and after fine-tuning by rate, at the new
-            length ("longer") and at the old one ("control"). For "real", what
-            ``long_texts.measure`` returns.
+        run: what was ``measured`` on windows of TRAINED tokens for "trained", else of
+            LONGER; for "real", what ``long_texts.measure`` returns.
     """
     if settings["part"] == "real":
         return long_texts.measure(settings["way"], settings["piece"])
-    texts = Texts(WINDOWS | counts)
-    model = trained(settings, texts)
-    short = measured(model, texts, TRAINED)
-    if settings["part"] == "rate":
-        return {"validation": short["validation"]}
-    found = {}
-    for name, both in settings["tuned_rates"].items():
-        options = WAYS[name]
-        tuned: dict[str, dict[str, many.Run]] = {}
-        for part, T, rates in zip(TUNINGS, (LONGER, TRAINED), both, strict=True):
-            tuned[part] = {}
-            for rate in rates:
-                other = changed(model, **options)
-                steps = settings["tuned_steps"]
-                fit(other, texts, T, steps=steps, rate=rate, seed=settings["seed"])
-                tuned[part][str(rate)] = measured(other, texts, LONGER)
-        before = measured(changed(model, **options), texts, LONGER)
-        found[name] = {"before": before} | tuned
-    return {"validation": short["validation"], "short": short, "ways": found}
+    texts, kind, seed = read_texts(), settings["kind"], settings["seed"]
+    if settings["part"] == "trained":
+        model = trained(kind, settings["rate"], seed, settings["steps"])
+        return measured(model, texts, TRAINED)
+    rate, steps = settings["from"]
+    model = changed(trained(kind, rate, seed, steps), **WAYS[settings["way"]])
+    if settings["part"] != "before":
+        T = LONGER if settings["part"] == "longer" else TRAINED
+        config = TrainConfig(
+            steps=settings["steps"],
+            batch_size=TOKENS // T,
+            learning_rate=settings["rate"],
+            warmup_steps=settings["steps"] // 10,
+            seed=seed,
+        )
+        fit(model, texts, T, config)
+    return measured(model, texts, LONGER)
 
 
 def wanted(record: dict[str, Any]) -> list[many.Settings]:
     """The runs that a record lacks.
 
-    For each kind, the first seed tries rates of training, and at the best one those of
-    fine-tuning; the other seeds take the best of both.
+    The first seed chooses the rates, of training and of fine-tuning for each way and
+    length; then all seeds take them.
     """
     missing = []
     for kind in KINDS:
-        side = {"kind": kind, "steps": STEPS, "part": "rate"}
-        rates = [run for run in record["runs"] if has(run, side)]
-        lacking = sweeps.lacking(rates, side, BEGIN, beside=())
-        of_first = [one for one in lacking if one["seed"] == sweeps.SEEDS[0]]
-        missing += of_first
-        if not of_first:
-            missing += _lacking_readings(record, kind, best_rate(rates))
+        side = {"part": "trained", "kind": kind, "steps": STEPS}
+        missing += _lacking_of(record, side) or _lacking_readings(record, kind)
     return missing or _lacking(record, REAL)
 
 
-def _lacking_readings(
-    record: dict[str, Any], kind: str, rate: float
-) -> list[many.Settings]:
-    side = {"kind": kind, "steps": STEPS, "part": "reading", "rate": rate}
-    side |= {"tuned_steps": TUNED_STEPS}
-    ways = WAYS if kind == "rotary" else ("as trained",)
-    all_rates = {way: [list(TUNED_RATES), list(TUNED_RATES)] for way in ways}
-    first = side | {"seed": sweeps.SEEDS[0], "tuned_rates": all_rates}
-    done = [run for run in record["runs"] if has(run, first)]
-    if not done:
-        return [first]
-    best = {
-        way: [[float(best_tuned(found[part]))] for part in TUNINGS]
-        for way, found in done[0]["ways"].items()
-    }
-    plan = [side | {"seed": seed, "tuned_rates": best} for seed in sweeps.SEEDS[1:]]
-    return _lacking(record, plan)
+def _lacking_readings(record: dict[str, Any], kind: str) -> list[many.Settings]:
+    runs = [run for run in record["runs"] if run["part"] == "trained"]
+    of_kind = [run for run in runs if run["kind"] == kind]
+    origin = [best_rate(of_kind), STEPS]
+    missing = []
+    for way in WAYS if kind == "rotary" else ("as trained",):
+        side = {"kind": kind, "way": way, "from": origin}
+        before = [side | {"part": "before", "seed": seed} for seed in sweeps.SEEDS]
+        missing += _lacking(record, before)
+        for part in ("longer", "control"):
+            tuned = side | {"part": part, "steps": TUNED_STEPS}
+            missing += _lacking_of(record, tuned)
+    return missing
+
+
+def _lacking_of(record: dict[str, Any], side: many.Settings) -> list[many.Settings]:
+    begin, first = BEGIN[side["part"]], sweeps.SEEDS[:1]
+    return sweeps.lacking(record["runs"], side, begin, beside=first)
 
 
 def _lacking(record: dict[str, Any], plan: list[many.Settings]) -> list[many.Settings]:
     return [one for one in plan if not any(has(run, one) for run in record["runs"])]
-
-
-def best_tuned(by_rate: dict[str, many.Run]) -> str:
-    """The rate of fine-tuning whose loss on the validation windows is lowest."""
-    return min(by_rate, key=lambda rate: by_rate[rate]["validation"])
 
 
 if __name__ == "__main__":
