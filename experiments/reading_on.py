@@ -218,11 +218,10 @@ def train_one(settings: many.Settings) -> many.Run:
     """Train a model, or go on with one.
 
     Args:
-        settings: a dict of "part", "kind", "seed" and "rate". With the part "trained",
-            also of "steps". With "before", "longer" or "control", of the "way" and of
-            how the model was trained, "from" a list of rate and steps; for the last
-            two, "rate" and "steps" are those of fine-tuning. Or of "part": "real",
-            "way" and "piece".
+        settings: a dict of "part", "kind", "seed", "rate" and "steps". With the part
+            "before", "longer" or "control", also of the "way", and of how the model was
+            trained, "from" a list of rate and steps: then "rate" and "steps" are those
+            of fine-tuning, 0 for "before". Or of "part": "real", "way" and "piece".
 
     Returns:
         run: what was ``measured`` on windows of TRAINED tokens for "trained", else of
@@ -236,7 +235,7 @@ def train_one(settings: many.Settings) -> many.Run:
         return measured(model, texts, TRAINED)
     rate, steps = settings["from"]
     model = changed(trained(kind, rate, seed, steps), **WAYS[settings["way"]])
-    if settings["part"] != "before":
+    if settings["steps"]:
         T = LONGER if settings["part"] == "longer" else TRAINED
         config = TrainConfig(
             steps=settings["steps"],
@@ -269,7 +268,8 @@ def _lacking_readings(record: dict[str, Any], kind: str) -> list[many.Settings]:
     missing = []
     for way in WAYS if kind == "rotary" else ("as trained",):
         side = {"kind": kind, "way": way, "from": origin}
-        before = [side | {"part": "before", "seed": seed} for seed in sweeps.SEEDS]
+        untouched = side | {"part": "before", "steps": 0, "rate": 0.0}
+        before = [untouched | {"seed": seed} for seed in sweeps.SEEDS]
         missing += _lacking(record, before)
         for part in ("longer", "control"):
             tuned = side | {"part": part, "steps": TUNED_STEPS}

@@ -1,1 +1,1 @@
-"""What the page "Reading on" says of models that read four times their trained length."""
+"""What the page "Reading on" says of models that read beyond their training."""
