@@ -37,10 +37,6 @@ FACTOR = LONGER / TRAINED
 KINDS: dict[str, dict[str, Any]] = {
     "rotary": {"positions": "rotary"},
     "alibi": {"positions": "alibi"},
-    "a quarter rotary": {"positions": "rotary", "rotary_fraction": 0.25},
-    "every other layer": {"positions": "rotary", "no_rope_interval": 2},
-    "none": {"positions": "none"},
-    "t5": {"positions": "t5", "t5_buckets": 16, "t5_max_distance": 32},
 }
 SCALED = {"rotary_scaling_factor": FACTOR, "trained_length": TRAINED}
 WAYS: dict[str, dict[str, Any]] = {
@@ -249,32 +245,39 @@ def train_one(settings: many.Settings) -> many.Run:
 
 
 def wanted(record: dict[str, Any]) -> list[many.Settings]:
-    """The runs that a record lacks.
+    """The runs that a record lacks: one after another for each kind of model.
 
     The first seed chooses the rates, of training and of fine-tuning for each way and
     length; then all seeds take them.
     """
-    missing = []
+    stages: dict[str, list[many.Settings]] = {"trained": [], "before": [], "tuned": []}
     for kind in KINDS:
         side = {"part": "trained", "kind": kind, "steps": STEPS}
-        missing += _lacking_of(record, side) or _lacking_readings(record, kind)
-    return missing or _lacking(record, REAL)
+        if lacking := _lacking_of(record, side):
+            stages["trained"] += lacking
+        else:
+            before, tuned = _lacking_readings(record, kind)
+            stages["before"] += before
+            stages["tuned"] += tuned
+    return list(itertools.chain(*stages.values())) or _lacking(record, REAL)
 
 
-def _lacking_readings(record: dict[str, Any], kind: str) -> list[many.Settings]:
+def _lacking_readings(
+    record: dict[str, Any], kind: str
+) -> tuple[list[many.Settings], list[many.Settings]]:
+    """What a trained kind lacks before fine-tuning, and with it."""
     runs = [run for run in record["runs"] if run["part"] == "trained"]
     of_kind = [run for run in runs if run["kind"] == kind]
     origin = [best_rate(of_kind), STEPS]
-    missing = []
+    before, tuned = [], []
     for way in WAYS if kind == "rotary" else ("as trained",):
         side = {"kind": kind, "way": way, "from": origin}
         untouched = side | {"part": "before", "steps": 0, "rate": 0.0}
-        before = [untouched | {"seed": seed} for seed in sweeps.SEEDS]
-        missing += _lacking(record, before)
+        plan = [untouched | {"seed": seed} for seed in sweeps.SEEDS]
+        before += _lacking(record, plan)
         for part in ("longer", "control"):
-            tuned = side | {"part": part, "steps": TUNED_STEPS}
-            missing += _lacking_of(record, tuned)
-    return missing
+            tuned += _lacking_of(record, side | {"part": part, "steps": TUNED_STEPS})
+    return before, tuned
 
 
 def _lacking_of(record: dict[str, Any], side: many.Settings) -> list[many.Settings]:
