@@ -4,8 +4,7 @@ Two blocks are trained on windows of 64 tokens: half of them little-world's stor
 which don't need the distant past, and half with notes that are asked for later
 (``helpers.text.recall``), which do. Then they read 256: as they are, with rotary
 positions scaled in several ways, and after 100 steps of fine-tuning at that length, or,
-as a control, at the old one. At last, a real model reads beyond its trained length
-(``experiments.real_model.long_texts``).
+as a control, at the old one.
 """
 
 import dataclasses
@@ -22,7 +21,6 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from experiments import many, running, sweeps
-from experiments.real_model import long_texts
 from helpers.models.language_model import TransformerLM
 from helpers.recorded.sweeps import best_rate, has
 from helpers.text import corpus, recall
@@ -53,12 +51,6 @@ TOKENS = 512  # in a batch
 PARTS = (0, 16, 64, 128, 192, 256)  # of a window
 DISTANCES = (0, 32, 64, 128, 192, 256)  # of a note
 WINDOWS = {"validation": 16, "test": 32}
-PIECES = 2  # of Shakespeare
-REAL: list[many.Settings] = [
-    {"part": "real", "way": way, "piece": piece}
-    for piece in range(PIECES)
-    for way in long_texts.WAYS
-]
 
 
 @functools.cache
@@ -217,14 +209,12 @@ def train_one(settings: many.Settings) -> many.Run:
         settings: a dict of "part", "kind", "seed", "rate" and "steps". With the part
             "before", "longer" or "control", also of the "way", and of how the model was
             trained, "from" a list of rate and steps: then "rate" and "steps" are those
-            of fine-tuning, 0 for "before". Or of "part": "real", "way" and "piece".
+            of fine-tuning, 0 for "before".
 
     Returns:
         run: what was ``measured`` on windows of TRAINED tokens for "trained", else of
-            LONGER; for "real", what ``long_texts.measure`` returns.
+            LONGER.
     """
-    if settings["part"] == "real":
-        return long_texts.measure(settings["way"], settings["piece"])
     texts, kind, seed = read_texts(), settings["kind"], settings["seed"]
     if settings["part"] == "trained":
         model = trained(kind, settings["rate"], seed, settings["steps"])
@@ -259,7 +249,7 @@ def wanted(record: dict[str, Any]) -> list[many.Settings]:
             before, tuned = _lacking_readings(record, kind)
             stages["before"] += before
             stages["tuned"] += tuned
-    return list(itertools.chain(*stages.values())) or _lacking(record, REAL)
+    return list(itertools.chain(*stages.values()))
 
 
 def _lacking_readings(

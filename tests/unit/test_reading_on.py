@@ -6,8 +6,6 @@ import pytest
 import torch
 
 from experiments import reading_on, sweeps
-from experiments.real_model import long_texts
-from helpers.models.language_model import TransformerLM
 from helpers.text import recall
 from helpers.text.batches import NOTHING
 from tests.samples.models import model
@@ -26,10 +24,7 @@ def test_the_first_seed_chooses_rates_and_all_seeds_take_them(monkeypatch):
 
     record = {"runs": []}
     while missing := reading_on.wanted(record):
-        if missing[0]["part"] == "real":
-            break
         record["runs"] += [with_losses(one, loss) for one in missing]
-    assert missing == reading_on.REAL
     for kind, ways in (("rotary", reading_on.WAYS), ("alibi", ["as trained"])):
         of_kind = [run for run in record["runs"] if run["kind"] == kind]
         for part in best:
@@ -91,21 +86,6 @@ def test_a_way_changes_how_a_model_turns_and_no_weight():
     assert other.config == dataclasses.replace(ours.config, **reading_on.WAYS["ntk"])
     for name, one in ours.state_dict().items():
         assert torch.equal(one, other.state_dict()[name])
-
-
-def test_a_real_model_is_read_piece_by_piece_as_at_once(monkeypatch):
-    monkeypatch.setattr(long_texts, "AT_ONCE", 5)
-    monkeypatch.setattr(long_texts, "LONGER", 24)
-    monkeypatch.setattr(long_texts, "TRAINED", 12)
-    ours = model(positions="rotary", d_model=24, num_heads=3)
-    ids = torch.randint(11, (25,), generator=torch.Generator().manual_seed(1))
-    other = long_texts.scaled(ours, "yarn")
-    assert isinstance(other, TransformerLM)
-    assert other.config.rotary_scaling == "yarn"
-    with torch.no_grad():
-        logits = other(ids[None, :-1])[0]
-    expected = torch.nn.functional.cross_entropy(logits, ids[1:], reduction="none")
-    torch.testing.assert_close(long_texts.by_place(other, ids), expected)
 
 
 @pytest.mark.slow
