@@ -44,6 +44,12 @@ WAYS: dict[str, dict[str, Any]] = {
     "ntk": {"rotary_scaling": "ntk", **SCALED},
     "yarn": {"rotary_scaling": "yarn", **SCALED},
 }
+#: What a way is tried with: windows of the new length, and as a control of the old.
+TUNINGS = {
+    **dict.fromkeys(("as trained", "larger base"), ("longer", "control")),
+    "interpolation": ("longer", "control"),
+    **dict.fromkeys(("ntk", "yarn"), ("longer",)),
+}
 BEGIN = {"trained": (0.002, 0.004, 0.008), "longer": (0.001, 0.002, 0.004)}
 BEGIN["control"] = BEGIN["longer"]
 STEPS, TUNED_STEPS = 400, 100
@@ -265,7 +271,7 @@ def _lacking_readings(
         untouched = side | {"part": "before", "steps": 0, "rate": 0.0}
         plan = [untouched | {"seed": seed} for seed in sweeps.SEEDS]
         before += _lacking(record, plan)
-        for part in ("longer", "control"):
+        for part in TUNINGS[way] if kind == "rotary" else ():
             tuned += _lacking_of(record, side | {"part": part, "steps": TUNED_STEPS})
     return before, tuned
 
