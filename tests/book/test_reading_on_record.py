@@ -7,7 +7,7 @@ import pytest
 from experiments import reading_on, sweeps
 from helpers.recorded import results
 from helpers.recorded.reading_on import COLUMNS, SIDES, summary
-from helpers.recorded.sweeps import at_best_rate
+from helpers.recorded.sweeps import at_best_rate, has
 
 RUNS = results.record("reading_on")["runs"]
 NEAR, END, CLOSE, FAR = range(len(COLUMNS))
@@ -111,6 +111,13 @@ def test_as_many_steps_at_the_old_length_mend_what_is_near():
         for run in at_best_rate(RUNS, part="control", kind="rotary", way="as trained")
     }
     assert rate == min(sweeps.RATES)
+    settings = {"part": "control", "kind": "rotary", "way": "as trained", "seed": 0}
+    first = sorted(
+        (run["rate"], run["validation"]) for run in RUNS if has(run, settings)
+    )
+    losses = [loss for _, loss in first]
+    assert len(losses) >= 5
+    assert losses == sorted(losses)
     for side in ("as trained", "larger base", "interpolation"):
         pairs = zip(
             column(side, END, "control"), column(side, END, "longer"), strict=True
