@@ -16,6 +16,7 @@ from experiments import (
     many,
     optimisation,
     positions,
+    reading_on,
     recall,
     recipe_ablations,
     short_contexts,
@@ -26,9 +27,7 @@ many.processes_asked("experiments", __doc__)  # which each of them reads, too
 block_ablations.main()
 for module in (
     *(dates, directions, heads, induction, lora, optimisation, positions),
-    recall,
-    short_contexts,
-    recipe_ablations,
+    *(reading_on, recall, short_contexts, recipe_ablations),
 ):
     name = module.__name__.removeprefix("experiments.")
     many.main(name, module.wanted, module.train_one)

@@ -1,6 +1,7 @@
 """Models that predict the next character or token.
 
-Read ``transformer_block`` (one block), ``positions`` (where a token stands),
+Read ``transformer_block`` (one block), ``positions`` (where a token stands;
+``relative_biases`` has T5's, and ``context_extension`` reads longer texts),
 ``language_model`` (embeddings, blocks, logits), ``kv_cache`` (what is kept between two
 calls) and ``generation`` (writing on). ``recurrent_layers`` are attention whose memory
 has a fixed size. ``fast_decoding`` writes on sooner, and ``paged_cache`` keeps many

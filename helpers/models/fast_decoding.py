@@ -103,14 +103,18 @@ class Decoder:
     def fits(model: nn.Module) -> bool:
         """Whether it can compute a model, and nothing else has to see what passes.
 
-        Windows, biases and other cores are the model's own business, as are layers of
-        another kind or with another ``forward``, hooks, dropout and autocast.
+        Windows, biases and other cores are the model's own business, as are rotary
+        positions of a part or of a longer text, layers of another kind or with another
+        ``forward``, hooks, dropout and autocast.
         """
         if not isinstance(model, TransformerLM):
             return False
         config = model.config
         return (
             config.positions in ("learned", "rotary", "none")
+            and config.rotary_fraction == 1
+            and config.rotary_scaling == "none"
+            and config.no_rope_interval is None
             and all(_is_usual(block, config) for block in model.blocks)
             and not validation.is_autocast(model.token_embedding.weight.device)
             and not _is_everything_hooked()

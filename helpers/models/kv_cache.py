@@ -75,7 +75,7 @@ class KVCache:
         self._states, self._coming = self._coming, {}
         window, sinks = self.config.window, self.config.sinks
         # A bias by distance needs to know how far away the sinks stand.
-        if sinks and self.config.positions == "alibi":
+        if sinks and self.config.positions in ("alibi", "t5"):
             window = None
         for layer in self._layers.values():
             layer.keep(ids.shape[1])

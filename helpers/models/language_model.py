@@ -14,15 +14,18 @@ from torch import Tensor, nn
 
 from helpers import validation
 from helpers.attention import MultiHeadAttention
+from helpers.models.context_extension import yarn_temperature
 from helpers.models.kv_cache import KVCache
 from helpers.models.positions import (
     alibi_bias,
     angle_dtype,
-    rotary_angles,
+    angles_at,
     rotate,
     sinusoidal_positions,
 )
+from helpers.models.relative_biases import T5Bias
 from helpers.models.transformer_block import (
+    Bias,
     Block,
     Rotation,
     TransformerConfig,
@@ -33,6 +36,15 @@ from helpers.validation import on_request, with_weights
 # The standard deviation of a sine is 0.71; that of an embedding's features, 0.1.
 SINUSOIDAL_SIZE = 0.1 * 2**0.5
 _rotate = validation.unchecked(rotate)  # the config's widths have been checked
+
+
+def _rotate_first(heads: Tensor, cosines: Tensor, sines: Tensor) -> Tensor:
+    """Turn the first features of heads (..., T, D): as many as there are angles for."""
+    width = 2 * cosines.shape[-1]
+    if width == heads.shape[-1]:
+        return _rotate(heads, cosines, sines)
+    turned = _rotate(heads[..., :width], cosines, sines)
+    return torch.cat([turned, heads[..., width:]], dim=-1)
 
 
 def require_ids(name: str, ids: Tensor, vocab_size: int) -> None:
@@ -195,6 +207,11 @@ class TransformerLM(nn.Module):
         self.pair_embedding = None
         if config.pair_embedding:
             self.pair_embedding = nn.Embedding(config.vocab_size**2, config.d_model)
+        self.position_bias = None
+        if config.positions == "t5":
+            self.position_bias = T5Bias(
+                config.num_heads, config.t5_buckets, config.t5_max_distance
+            )
         self.dropout = nn.Dropout(config.dropout)
         self.blocks = nn.ModuleList(
             Block(config, layer) for layer in range(config.num_layers)
@@ -257,7 +274,7 @@ class TransformerLM(nn.Module):
         before = None if cache is None else cache.last_ids
         x = self._embed(ids, start, before)
         rotation = self._rotation(start, ids)
-        bias = None
+        bias: Bias | None = self.position_bias
         if self.config.positions == "alibi":
             heads = self.config.num_heads
             bias = functools.partial(alibi_bias, heads, device=ids.device)
@@ -273,7 +290,7 @@ class TransformerLM(nn.Module):
             result = block(
                 x,
                 return_weights=return_weights,
-                rotation=rotation,
+                rotation=rotation if self._turns(layer) else None,
                 bias=bias,
                 past=past,
                 state=None if cache is None else cache.state(layer),
@@ -306,14 +323,19 @@ class TransformerLM(nn.Module):
         """How the blocks turn queries and keys, where positions are rotary."""
         if self.config.positions != "rotary":
             return None
-        D, base = self.config.d_model // self.config.num_heads, self.config.rotary_base
-        angles = rotary_angles(
-            *(start, ids.shape[1], D),
-            base=base,
-            device=ids.device,
-            dtype=angle_dtype(self.token_embedding.weight),
-        )
-        return functools.partial(_rotate, cosines=angles.cos(), sines=angles.sin())
+        dtype = angle_dtype(self.token_embedding.weight)
+        frequencies = self.config.frequencies(device=ids.device, dtype=dtype)
+        angles = angles_at(start, ids.shape[1], frequencies)
+        cosines, sines = angles.cos(), angles.sin()
+        if self.config.rotary_scaling == "yarn":
+            size = yarn_temperature(self.config.rotary_scaling_factor)
+            cosines, sines = size * cosines, size * sines
+        return functools.partial(_rotate_first, cosines=cosines, sines=sines)
+
+    def _turns(self, layer: int) -> bool:
+        """Whether a layer, counted from 0, has positions where they are rotary."""
+        interval = self.config.no_rope_interval
+        return interval is None or (layer + 1) % interval != 0
 
     def embed_pairs(self, ids: Tensor, before: Tensor | None) -> Tensor:
         """An embedding of each character and the one before it, for such a model.

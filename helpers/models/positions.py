@@ -76,13 +76,48 @@ def rotary_angles(
 
     Source: Su et al. 2021, section 3.2.2. Built by hand in chapter 12.
     """
-    validation.require_integers(T=T, head_dim=head_dim)
+    validation.require_integers(T=T)
     validation.require_counts(start=start)
+    frequencies = rotary_frequencies(head_dim, base=base, device=device, dtype=dtype)
+    return angles_at(start, T, frequencies)
+
+
+def angles_at(start: int, T: int, frequencies: Tensor) -> Tensor:
+    """The angles (T, D / 2) of pairs that turn by ``frequencies`` (D / 2,) a place."""
+    places = torch.arange(
+        start, start + T, device=frequencies.device, dtype=frequencies.dtype
+    )
+    return torch.outer(places, frequencies)
+
+
+def rotary_frequencies(
+    head_dim: int,
+    *,
+    base: float = BASE,
+    device: torch.device | str | None = None,
+    dtype: torch.dtype = torch.float32,
+) -> Tensor:
+    """How fast each pair of features turns: base^(-2i / D) radians a position.
+
+    Args:
+        head_dim: D, even.
+        base: how much faster the first pair turns than the last, nearly.
+        device: where they are made.
+        dtype: what they are computed in.
+
+    Returns:
+        frequencies: (D / 2,)
+
+    Raises:
+        ValueError: an odd width, or a base that isn't a finite number above 0.
+
+    Source: Su et al. 2021, section 3.2.2.
+    """
+    validation.require_integers(head_dim=head_dim)
     validation.require_even("head_dim", head_dim)
     validation.require_number("base", base)
     pairs = torch.arange(head_dim // 2, device=device, dtype=dtype)
-    positions = torch.arange(start, start + T, device=device, dtype=dtype)
-    return torch.outer(positions, base ** (-2 * pairs / head_dim))
+    return base ** (-2 * pairs / head_dim)
 
 
 def angle_dtype(weights: Tensor) -> torch.dtype:

@@ -21,15 +21,26 @@ from helpers.attention import (
     sliding_window_mask,
     split_heads,
 )
+from helpers.models.context_extension import (
+    SCALINGS,
+    extended_frequencies,
+    require_factor,
+)
 from helpers.models.recurrent_layers import RULES, LayerState, RecurrentAttention
+from helpers.models.relative_biases import require_buckets
 from helpers.validation import checked, on_request, unchecked, with_weights
 
 CHOICES = {
-    "positions": ("learned", "sinusoidal", "rotary", "alibi", "none"),
+    "positions": ("learned", "sinusoidal", "rotary", "alibi", "t5", "none"),
     "norm": ("layer", "rms", "none"),
     "activation": ("gelu", "gelu_tanh", "squared_relu", "swiglu"),
     "attention": ("softmax", *RULES),
+    "rotary_scaling": SCALINGS,
 }
+OPTIONAL_SIZES = (
+    *("num_kv_heads", "mlp_hidden", "full_attention_interval"),
+    *("trained_length", "no_rope_interval"),
+)
 Rotation = Callable[[Tensor], Tensor]
 Bias = Callable[[int, int], Tensor]
 Past = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
@@ -76,7 +87,7 @@ class TransformerConfig:
             of the embeddings or of what a layer adds.
         positions: "learned" or "sinusoidal" vectors that are added to the embeddings,
             "rotary" queries and keys, "alibi" for scores that fall with the distance,
-            or "none".
+            "t5" for a trained bias of each range of distances, or "none".
         rotary_base: with rotary positions, how much slower a head's last pair of
             features turns than its first, nearly.
         pair_embedding: add an embedding of each character and the one before it, from
@@ -154,6 +165,13 @@ class TransformerConfig:
     attention: str = "softmax"
     full_attention_interval: int | None = None
     convolution: int = 1
+    rotary_fraction: float = 1.0
+    rotary_scaling: str = "none"
+    rotary_scaling_factor: float = 1.0
+    trained_length: int | None = None
+    no_rope_interval: int | None = None
+    t5_buckets: int = 32
+    t5_max_distance: int = 128
 
     def __post_init__(self) -> None:
         sizes, switches = self._of_type(int), self._of_type(bool)
@@ -163,8 +181,7 @@ class TransformerConfig:
         validation.require_probability("dropout", self.dropout)
         for name in ("rotary_base", "norm_eps"):
             validation.require_number(name, getattr(self, name))
-        names = ("num_kv_heads", "mlp_hidden", "full_attention_interval")
-        given = {name: getattr(self, name) for name in names}
+        given = {name: getattr(self, name) for name in OPTIONAL_SIZES}
         optional = {name: one for name, one in given.items() if one is not None}
         validation.require_integers(**optional)
         for name, choices in CHOICES.items():
@@ -190,7 +207,54 @@ class TransformerConfig:
         if self.window is not None and not self.causal:
             raise ValueError(f"a window needs causal=True, got window {self.window}")
         self._require_rule()
+        self._require_rotary_options()
+        require_buckets(
+            "t5_buckets", self.t5_buckets, "t5_max_distance", self.t5_max_distance
+        )
         self._make_plain()
+
+    def _require_rotary_options(self) -> None:
+        validation.require_number("rotary_fraction", self.rotary_fraction)
+        if self.rotary_fraction > 1:
+            raise ValueError(
+                f"rotary_fraction must be at most 1, got {self.rotary_fraction!r}"
+            )
+        require_factor("rotary_scaling_factor", self.rotary_scaling_factor)
+        if self.positions == "rotary":
+            width = self.rotary_width
+            if width < 2 or width % 2:
+                raise ValueError(
+                    "rotary_fraction must leave an even number of features that turn, "
+                    f"got {self.rotary_fraction!r}, which leaves {width}"
+                )
+            self.frequencies()
+        elif self.rotary_scaling != "none" or self.no_rope_interval is not None:
+            raise ValueError(
+                "rotary_scaling and no_rope_interval need positions 'rotary', got "
+                f"{self.positions!r}"
+            )
+
+    @property
+    def rotary_width(self) -> int:
+        """How many of a head's features turn, where positions are rotary."""
+        return int(self.d_model // self.num_heads * self.rotary_fraction)
+
+    def frequencies(
+        self,
+        *,
+        device: torch.device | str | None = None,
+        dtype: torch.dtype = torch.float32,
+    ) -> Tensor:
+        """How fast each pair of the features that turn does, in radians a position."""
+        return extended_frequencies(
+            self.rotary_width,
+            self.rotary_scaling,
+            factor=self.rotary_scaling_factor,
+            trained_length=self.trained_length,
+            base=self.rotary_base,
+            device=device,
+            dtype=dtype,
+        )
 
     @property
     def hidden(self) -> int:

@@ -47,6 +47,7 @@ BESIDE = {
     CHAPTERS / "kv_cache.ipynb": "The KV cache",
     CHAPTERS / "lora.ipynb": "Fine-tuning with LoRA",
     CHAPTERS / "muon.ipynb": "Muon: as far in every direction",
+    CHAPTERS / "reading_on.ipynb": "Reading on",
     CHAPTERS / "sampling.ipynb": (
         "Sampling the next character: temperature, top-k, top-p"
     ),

@@ -40,6 +40,9 @@ OPTIONS = [
     {"mlp_hidden": 7, "activation": "swiglu"},
     {"activation": "gelu_tanh", "norm_first": True, "causal": True},
     {"attention": "softmax", "full_attention_interval": None, "convolution": 1},
+    {"rotary_fraction": 1.0, "rotary_scaling": "none", "no_rope_interval": None},
+    {"rotary_scaling_factor": 2.0, "trained_length": 5},  # not asked for
+    {"t5_buckets": 4, "t5_max_distance": 9},
 ]
 
 
@@ -151,6 +154,10 @@ def test_another_gelu_is_asked_itself():
         {"window": 4},
         {"positions": "sinusoidal"},
         {"positions": "alibi"},
+        {"positions": "t5"},
+        {"positions": "rotary", "rotary_fraction": 0.5},
+        {"positions": "rotary", "rotary_scaling": "ntk", "rotary_scaling_factor": 2},
+        {"positions": "rotary", "no_rope_interval": 2},
         {"residual": False},
         {"mlp": False},
     ],

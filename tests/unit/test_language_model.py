@@ -573,7 +573,7 @@ BAD_OPTIONS = {
         (0, 1, "no", None),
     ),
     **dict.fromkeys(
-        ["positions", "norm", "activation", "attention"],
+        ["positions", "norm", "activation", "attention", "rotary_scaling"],
         ("cosine", None, 1, ["none"]),
     ),
     "dropout": (1, 1.0, -0.1, math.nan, True, "0.1", None),
@@ -583,6 +583,13 @@ BAD_OPTIONS = {
         tuple(one for one in NOT_SIZES if one is not None),
     ),
     **dict.fromkeys(["rotary_base", "norm_eps"], (0, -1.0, math.inf, True, "3", None)),
+    "rotary_fraction": (0, -1.0, math.inf, True, "3", None, 1.5),
+    "rotary_scaling_factor": (0, -1.0, math.inf, True, "3", None, 0.5),
+    **dict.fromkeys(
+        ["trained_length", "no_rope_interval"],
+        tuple(one for one in NOT_SIZES if one is not None),
+    ),
+    **dict.fromkeys(["t5_buckets", "t5_max_distance"], (*NOT_SIZES, 1)),
     "window": tuple(one for one in NOT_SIZES if one is not None),
     "sinks": (-1, 2.0, True, "3", None, (4,)),
 }

@@ -19,7 +19,7 @@ from helpers.models.positions import (
 from tests.samples.models import ids, model
 
 B, T, S, H, D = 2, 5, 7, 3, 4
-KINDS = ("learned", "sinusoidal", "rotary", "alibi", "none")
+KINDS = ("learned", "sinusoidal", "rotary", "alibi", "t5", "none")
 each_kind = pytest.mark.parametrize("positions", KINDS)
 each_layout = pytest.mark.parametrize("interleaved", [False, True])
 
@@ -169,7 +169,7 @@ def test_only_some_positions_tell_where_a_text_begins():
         x = torch.randn(1, 6, 24)
         scores = [self_scores(made, x, start) for start in (0, 5)]
         same = torch.allclose(*scores, atol=1e-5)
-        assert same == (positions in ("rotary", "alibi", "none")), positions
+        assert same == (positions in ("rotary", "alibi", "t5", "none")), positions
 
 
 def self_scores(made, x, start):

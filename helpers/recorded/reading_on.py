@@ -1,0 +1,47 @@
+"""What the experiment ``reading_on`` found, in four numbers a seed."""
+
+import statistics
+
+from helpers.recorded import results
+from helpers.recorded.sweeps import at_best_rate
+
+SIDES = {
+    "as trained": ("rotary", "as trained"),
+    "larger base": ("rotary", "larger base"),
+    "interpolation": ("rotary", "interpolation"),
+    "NTK-aware": ("rotary", "ntk"),
+    "YaRN": ("rotary", "yarn"),
+    "ALiBi": ("alibi", "as trained"),
+}
+COLUMNS = ("story 16-64", "192-256", "notes to 64", "over 128")
+
+
+def summary(side: str, part: str = "before") -> list[list[float]]:
+    """How models that were trained on 64 tokens read 256.
+
+    Args:
+        side: one of ``SIDES``.
+        part: "before" fine-tuning, or after it on windows of 256 ("longer") or of 64
+            ("control"), at the rate that suits the side best.
+
+    Returns:
+        rows: for each seed the four ``COLUMNS``: the loss on stories from character 16
+            to 64, and from 192 on, in nats per character; and the share of notes that
+            are recalled from up to 64 tokens back, and from over 128.
+
+    Raises:
+        ValueError: a side or a part that wasn't run.
+    """
+    if side not in SIDES:
+        raise ValueError(f"side must be one of {list(SIDES)}, got {side!r}")
+    kind, way = SIDES[side]
+    runs = results.record("reading_on")["runs"]
+    return [
+        [
+            run["stories"][1],
+            run["stories"][4],
+            statistics.fmean(run["notes"][:2]),
+            statistics.fmean(run["notes"][3:]),
+        ]
+        for run in at_best_rate(runs, kind=kind, way=way, part=part)
+    ]
