@@ -196,7 +196,9 @@ class TransformerLM(nn.Module):
         if config.pair_embedding:
             self.pair_embedding = nn.Embedding(config.vocab_size**2, config.d_model)
         self.dropout = nn.Dropout(config.dropout)
-        self.blocks = nn.ModuleList(Block(config) for _ in range(config.num_layers))
+        self.blocks = nn.ModuleList(
+            Block(config.of_layer(layer)) for layer in range(config.num_layers)
+        )
         self.residual_scale = self.embedding_scale = None
         if config.embedding_skip:  # each block's shares of its input and the embeddings
             self.residual_scale = nn.Parameter(torch.ones(config.num_layers))
