@@ -149,6 +149,8 @@ def test_another_gelu_is_asked_itself():
     "options",
     [
         {"window": 4},
+        {"window": 4, "global_interval": 2},
+        {"attention_gate": True},
         {"positions": "sinusoidal"},
         {"positions": "alibi"},
         {"residual": False},

@@ -201,7 +201,13 @@ def test_scores_know_the_distance_alone():
 def test_the_audit_passes_it():
     torch.manual_seed(5)
     made = MultiHeadLatentAttention(24, 6, 10, latent_dim=8, rotary_dim=2)
-    found = checks.audit(made, 24, 10, num_heads=6)
+
+    def step(made, x, cache):
+        cache = made.new_cache() if cache is None else cache
+        return made(x, absorbed=True, cache=cache), cache
+
+    required = ("cache", "distances")
+    found = checks.audit(made, 24, 10, positions="rotary", step=step, require=required)
     assert found.ok, found.failed
 
 
