@@ -36,7 +36,7 @@ class LatentCache:
         latents: (B, S, L), normed; None where nothing has been read.
         rotary_keys: (B, S, R), turned; None where nothing has been read.
 
-    Source: DeepSeek-AI 2024 (DeepSeek-V2), section 2.1.3, the boxed vectors.
+    Source: DeepSeek-AI 2024 (DeepSeek-V2), section 2.1.3.
     """
 
     def __init__(self) -> None:
@@ -112,8 +112,9 @@ class MultiHeadLatentAttention(nn.Module):
             ``rotary_dim``, or, without ``head_dim``, ``num_heads`` that doesn't divide
             ``d_model``.
 
-    Source: DeepSeek-AI 2024 (DeepSeek-V2), sections 2.1.2 and 2.1.3, and 3.1.2 for the
-    norm of the latents. Built by hand on the page on latent attention.
+    Source: DeepSeek-AI 2024 (DeepSeek-V2), sections 2.1.2 and 2.1.3; DeepSeek-V3's
+    inference/model.py for the norm of the latents, and for both ways. Built by hand on
+    the page on latent attention.
     """
 
     def __init__(
@@ -282,7 +283,7 @@ def token_bytes(
         ValueError: sizes that aren't whole numbers of at least 1, or ``num_kv_heads``
             that doesn't divide ``num_heads``.
 
-    Source: DeepSeek-AI 2024 (DeepSeek-V2), section 2.1.4, table 1.
+    Source: DeepSeek-AI 2024 (DeepSeek-V2), section 2.1.
     """
     validation.require_integers(
         num_heads=num_heads,

@@ -30,9 +30,7 @@ def block_scores(queries: Tensor, keys: Tensor, *, block_size: int) -> Tensor:
     Raises:
         ValueError: tensors that don't fit, or no whole number of at least 1.
 
-    Source: Lu et al. 2025 (MoBA), section 2.2, equation 6; Yuan et al. 2025 (NSA),
-    section 3.3.1, where a small trained network takes the mean's place. Built by hand
-    on the page on latent attention.
+    Source: Lu et al. 2025 (MoBA). Built by hand on the page on latent attention.
     """
     validation.require_matching(queries, keys)
     validation.require_integers(block_size=block_size)
@@ -97,8 +95,7 @@ def choose_blocks(scores: Tensor, S: int, *, block_size: int, count: int) -> Ten
         ValueError: sizes that aren't whole numbers of at least 1, fewer keys than
             queries, or scores of another number of blocks than S has.
 
-    Source: Lu et al. 2025 (MoBA), section 2.2, equations 5 to 8. Built by hand on the
-    page on latent attention.
+    Source: Lu et al. 2025 (MoBA). Built by hand on the page on latent attention.
     """
     validation.require_integers(S=S, block_size=block_size, count=count)
     validation.require_rows("scores", scores, "T")
@@ -140,8 +137,8 @@ def sparse_attention(
         ValueError: tensors that don't fit, or sizes that aren't whole numbers of at
             least 1.
 
-    Source: Lu et al. 2025 (MoBA), section 2.2. Built by hand on the page on latent
-    attention.
+    Source: Lu et al. 2025 (MoBA); Yuan et al. 2025 (NSA) for blocks that are chosen in
+    training, too. Built by hand on the page on latent attention.
     """
     scores = block_scores(queries, keys, block_size=block_size)
     S = keys.shape[-2]

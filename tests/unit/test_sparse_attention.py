@@ -34,7 +34,8 @@ def chosen(query, keys, own, count):
 def test_each_query_has_its_own_block_and_the_best_ones_before_it(count):
     queries, keys = draw(B, H, T, D), draw(B, H, S, D)
     scores = block_scores(queries, keys, block_size=SIZE)
-    assert scores.shape == (B, H, T, 3)
+    means = [one.mean(-2) for one in keys.split(SIZE, dim=-2)]
+    assert_close(scores, queries @ torch.stack(means, dim=-1))
     mask = choose_blocks(scores, S, block_size=SIZE, count=count)
     for b in range(B):
         for h in range(H):
