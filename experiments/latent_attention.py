@@ -45,7 +45,7 @@ SIDES: dict[str, dict[str, Any]] = {
 MEASURED = {"validation": 500, "test": 1_000}  # texts
 # --- sinks ---------------------------------------------------------------------------
 GATES = {"no gate": False, "gate": True}
-STORIES = {"validation": 300, "test": 300}
+STORIES = {"validation": 200, "test": 300}
 FROM = 16  # queries before it see too few tokens to tell
 
 
