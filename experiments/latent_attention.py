@@ -9,7 +9,9 @@ at random and to the nearest ones.
 and without: how much weight do queries give to the first token?
 """
 
+import functools
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -31,7 +33,7 @@ from helpers.text.tokenizer import CharTokenizer
 from helpers.training.loop import evaluate, train
 
 BEGIN = {"recall": (0.008, 0.016, 0.032), "sinks": (0.002, 0.004, 0.008)}
-STEPS = {"recall": 300, "sinks": 600}
+STEPS = {"recall": 300, "sinks": 400}
 # --- recall --------------------------------------------------------------------------
 KEYS, VALUES, ITEMS, ASKED = 64, 10, 64, 16
 WIDTH, BATCH, READ = 32, 32, 24  # features, texts, and positions that a query sees
@@ -45,7 +47,7 @@ SIDES: dict[str, dict[str, Any]] = {
 MEASURED = {"validation": 500, "test": 1_000}  # texts
 # --- sinks ---------------------------------------------------------------------------
 GATES = {"no gate": False, "gate": True}
-STORIES = {"validation": 200, "test": 300}
+STORIES = {"validation": 200, "test": 200}
 FROM = 16  # queries before it see too few tokens to tell
 
 
@@ -179,6 +181,19 @@ def train_recall(settings: many.Settings, **texts: int) -> many.Run:
     return found
 
 
+@functools.cache
+def story_texts(
+    validation: int, test: int
+) -> tuple[CharTokenizer, Sequence[str], Sequence[str], Sequence[str]]:
+    """A tokenizer, and stories to train on, to test with, and to choose rates by."""
+    world = corpus.load("little-world", held_out_stories=test)
+    other = corpus.load(
+        "little-world", seed=1, train_stories=1, held_out_stories=validation
+    )
+    tokenizer = CharTokenizer(world.alphabet)
+    return tokenizer, world.train, world.held_out, other.held_out
+
+
 def train_sinks(settings: many.Settings, **stories: int) -> many.Run:
     """One model of little-world, with a gate or without.
 
@@ -188,11 +203,7 @@ def train_sinks(settings: many.Settings, **stories: int) -> many.Run:
             token, lists by layer and head.
     """
     count = STORIES | stories
-    world = corpus.load("little-world", held_out_stories=count["test"])
-    other = corpus.load(
-        "little-world", seed=1, train_stories=1, held_out_stories=count["validation"]
-    )
-    tokenizer = CharTokenizer(world.alphabet)
+    tokenizer, *texts = story_texts(count["validation"], count["test"])
     configs = running.recipe(
         tokenizer,
         running.Size(steps=settings["steps"], stories=0, variants=0, characters=0),
@@ -202,7 +213,7 @@ def train_sinks(settings: many.Settings, **stories: int) -> many.Run:
     )
     data, test, validation = (
         Documents.from_texts(part, tokenizer, configs[0].context_length)
-        for part in (world.train, world.held_out, other.held_out)
+        for part in texts
     )
     torch.manual_seed(settings["seed"])
     model = TransformerLM(configs[0])
