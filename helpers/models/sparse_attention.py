@@ -137,7 +137,7 @@ def sparse_attention(
         ValueError: tensors that don't fit, or sizes that aren't whole numbers of at
             least 1.
 
-    Source: Lu et al. 2025 (MoBA); Yuan et al. 2025 (NSA) for blocks that are chosen in
+    Source: Lu et al. 2025 (MoBA); Yuan et al. 2025 (NSA) for sparse attention in
     training, too. Built by hand on the page on latent attention.
     """
     scores = block_scores(queries, keys, block_size=block_size)
