@@ -32,6 +32,9 @@ def test_each_question_has_one_answer_that_stands_in_the_text():
         assert [told[key] for key in questions] == answers[row].tolist()
         assert len(set(questions)) == asked
     assert (values[:, items:] == experiment.VALUES).all()
+    keys, *_ = texts(50)
+    places = (keys[:, items:, None] == keys[:, None, :items]).nonzero()[:, 2]
+    assert set(places.tolist()) == set(range(items))  # any of them may be asked for
 
 
 @pytest.mark.parametrize("side", experiment.SIDES)
