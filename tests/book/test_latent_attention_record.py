@@ -85,3 +85,7 @@ def test_sizes_and_bytes_of_the_page():
 def on(place, run):
     """The mean weight on a token, in %, over layers and heads."""
     return 100 * torch.tensor(run[place]).mean().item()
+
+
+def weights(side, place):
+    return [on(place, run) for run in best("sinks", side)]
