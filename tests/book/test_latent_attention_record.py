@@ -1,6 +1,7 @@
-"""What the page "Latent attention" says of recall from blocks of keys."""
+"""What the page "Latent attention" says of blocks of keys, and of sinks."""
 
 import itertools
+import statistics
 
 from experiments import latent_attention as experiment
 from experiments import sweeps
@@ -25,12 +26,17 @@ def right(side):
     return [run["right"] for run in best("recall", side)]
 
 
-def test_recall_lacks_nothing_and_every_best_rate_stands_inside_its_grid():
-    lacking = experiment.wanted({"runs": RUNS})
-    assert [one for one in lacking if one["study"] == "recall"] == []
-    for side in experiment.SIDES:
-        tried = {run["rate"] for run in RUNS if run["side"] == side}
-        assert min(tried) < best("recall", side)[0]["rate"] < max(tried)
+SHOWN = [*(("recall", side) for side in experiment.SIDES), ("sinks", "no gate")]
+
+
+def test_what_is_shown_lacks_nothing_and_every_best_rate_stands_inside_its_grid():
+    lacking = {(one["study"], one["side"]) for one in experiment.wanted({"runs": RUNS})}
+    assert lacking.isdisjoint(SHOWN)
+    for study, side in SHOWN:
+        tried = {
+            run["rate"] for run in RUNS if (run["study"], run["side"]) == (study, side)
+        }
+        assert min(tried) < best(study, side)[0]["rate"] < max(tried)
 
 
 def test_single_positions_recall_all_and_larger_blocks_less():
@@ -73,3 +79,13 @@ def test_sizes_and_bytes_of_the_page():
     assert whole["MQA"] < whole["MLA"] < whole["GQA"] / 3
     # A score and its share of the context, for one head, one query and one key.
     assert (D + R) + D < (L + R) + L
+
+
+def test_the_small_model_has_no_sink():
+    for run in best("sinks", "no gate"):
+        first, second = (
+            [weight for layer in run[place] for weight in layer]
+            for place in ("first", "second")
+        )
+        assert max(first) < 0.06
+        assert statistics.fmean(first) < 2 * statistics.fmean(second)
