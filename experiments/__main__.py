@@ -12,6 +12,7 @@ from experiments import (
     directions,
     heads,
     induction,
+    latent_attention,
     lora,
     many,
     optimisation,
@@ -26,8 +27,8 @@ from experiments.running import main
 many.processes_asked("experiments", __doc__)  # which each of them reads, too
 block_ablations.main()
 for module in (
-    *(dates, directions, heads, induction, lora, optimisation, positions),
-    *(reading_on, recall, short_contexts, recipe_ablations),
+    *(dates, directions, heads, induction, latent_attention, lora, optimisation),
+    *(positions, reading_on, recall, short_contexts, recipe_ablations),
 ):
     name = module.__name__.removeprefix("experiments.")
     many.main(name, module.wanted, module.train_one)

@@ -13,5 +13,6 @@ for a record and a page.
 
 ``pretrained`` loads models that others trained: a Llama or GPT-2 into the same layers,
 a BERT into those of ``encoder``, which reads in both directions. ``lora`` fine-tunes a
-few weights of many.
+few weights of many. ``latent_attention`` caches one short vector a token for all heads;
+``sparse_attention`` chooses the blocks of keys that a query attends to.
 """

@@ -103,9 +103,9 @@ class Decoder:
     def fits(model: nn.Module) -> bool:
         """Whether it can compute a model, and nothing else has to see what passes.
 
-        Windows, biases and other cores are the model's own business, as are rotary
-        positions of a part or of a longer text, layers of another kind or with another
-        ``forward``, hooks, dropout and autocast.
+        Windows, biases, gates and other cores are the model's own business, as are
+        rotary positions of a part or of a longer text, layers of another kind or with
+        another ``forward``, hooks, dropout and autocast.
         """
         if not isinstance(model, TransformerLM):
             return False
@@ -234,6 +234,7 @@ def _is_usual(block: nn.Module, config: TransformerConfig) -> bool:
         (block.residual and block.norm_first)
         and (block.mlp is not None and block.mlp_norm is not None)
         and (layer.window is None and layer.num_heads == config.num_heads)
+        and layer.gate is None
         and all(isinstance(part, nn.Linear) for part in parts)
         and len({part.bias is None for part in parts}) == 1
     )

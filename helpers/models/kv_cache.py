@@ -73,14 +73,14 @@ class KVCache:
     def advance(self, ids: Tensor) -> None:
         """Count ids (B, T) as read, once every layer has their keys and values."""
         self._states, self._coming = self._coming, {}
-        window, sinks = self.config.window, self.config.sinks
-        # A bias by distance needs to know how far away the sinks stand.
-        if sinks and self.config.positions in ("alibi", "t5"):
-            window = None
-        for layer in self._layers.values():
+        for number, layer in self._layers.items():
             layer.keep(ids.shape[1])
-            if window is not None:  # a new query takes one place of it
-                layer.drop_all_but(sinks, window - 1)
+            config = self.config.of_layer(number)
+            # A bias by distance needs to know how far away the sinks stand.
+            keeps_all = config.sinks and config.positions in ("alibi", "t5")
+            if config.window is not None and not keeps_all:
+                # A new query takes one place of it.
+                layer.drop_all_but(config.sinks, config.window - 1)
         self.length += ids.shape[1]
         self.last_ids = ids[:, -1:]
 

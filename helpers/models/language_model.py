@@ -214,7 +214,7 @@ class TransformerLM(nn.Module):
             )
         self.dropout = nn.Dropout(config.dropout)
         self.blocks = nn.ModuleList(
-            Block(config, layer) for layer in range(config.num_layers)
+            Block(config.of_layer(layer), layer) for layer in range(config.num_layers)
         )
         self.residual_scale = self.embedding_scale = None
         if config.embedding_skip:  # each block's shares of its input and the embeddings

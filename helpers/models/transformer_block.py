@@ -39,7 +39,7 @@ CHOICES = {
 }
 OPTIONAL_SIZES = (
     *("num_kv_heads", "mlp_hidden", "full_attention_interval"),
-    *("trained_length", "no_rope_interval"),
+    *("trained_length", "no_rope_interval", "global_interval"),
 )
 Rotation = Callable[[Tensor], Tensor]
 Bias = Callable[[int, int], Tensor]
@@ -121,18 +121,25 @@ class TransformerConfig:
             the block before it returns.
         zero_init: begin with zeros where a layer's result is added, so that every
             block begins by passing on what it got.
+        attention_gate: multiply each feature of each head's context by the sigmoid of a
+            linear function of the token, before ``out_proj``.
+        global_interval: every so manyth layer attends to all (a global layer), and the
+            others to the window (local ones); without it, all have the window.
 
     Raises:
         ValueError: an option of another type or outside its choices; ``num_heads`` that
             doesn't divide ``d_model``; ``num_kv_heads`` that doesn't divide
             ``num_heads``; rotary positions with heads of odd width, sinusoidal ones
             with an odd ``d_model``; a window of a layer that isn't causal; a rule that
-            isn't causal, or with a window; an interval or a convolution without one.
+            isn't causal, or with a window; ``full_attention_interval`` or a
+            convolution without a rule, ``global_interval`` without a window.
 
     Source: Radford et al. 2019, section 2.3, for the order of the layers; Ainslie et
     al. 2023, section 2.2, for shared keys; Henry et al. 2020 for norms of queries and
     keys; Shazeer 2020, section 2, for the gate; Jordan et al. 2024 (modded-nanogpt) for
-    the embedding's skip and the zeros; Qwen3-Next's settings for the interval's name.
+    the embedding's skip and the zeros; Qwen3-Next's settings for the name of
+    ``full_attention_interval``; Qiu et al. 2025 for the gate behind attention; Gemma
+    Team 2025 for local layers and global ones.
     """
 
     vocab_size: int
@@ -172,6 +179,8 @@ class TransformerConfig:
     no_rope_interval: int | None = None
     t5_buckets: int = 32
     t5_max_distance: int = 128
+    attention_gate: bool = False
+    global_interval: int | None = None
 
     def __post_init__(self) -> None:
         sizes, switches = self._of_type(int), self._of_type(bool)
@@ -211,6 +220,11 @@ class TransformerConfig:
         require_buckets(
             "t5_buckets", self.t5_buckets, "t5_max_distance", self.t5_max_distance
         )
+        if self.global_interval is not None and self.window is None:
+            raise ValueError(
+                "global_interval needs a window for the layers between, got "
+                f"{self.global_interval} and no window"
+            )
         self._make_plain()
 
     def _require_rotary_options(self) -> None:
@@ -287,6 +301,12 @@ class TransformerConfig:
                     f"{getattr(self, name)} and attention 'softmax'"
                 )
 
+    def of_layer(self, layer: int) -> "TransformerConfig":
+        """The config of one layer, counted from 0: a global one has no window."""
+        if self.global_interval is None or (layer + 1) % self.global_interval:
+            return self
+        return dataclasses.replace(self, window=None, sinks=0, global_interval=None)
+
     def _make_plain(self) -> None:
         """NumPy's numbers become Python's, which every file format takes."""
         for name in self._of_type(float):
@@ -317,7 +337,8 @@ class BlockAttention(nn.Module):
 
     Source: Ainslie et al. 2023, section 2.2 (shared keys and values); Henry et al. 2020
     (norms of queries and keys; there by length alone, with one trained factor in place
-    of 1 / √D). Built by hand in chapter 13.
+    of 1 / √D); Qiu et al. 2025 (the gate behind attention, elementwise). Built by hand
+    in chapter 13 and on the page on latent attention.
     """
 
     def __init__(self, config: TransformerConfig) -> None:
@@ -342,6 +363,7 @@ class BlockAttention(nn.Module):
         self.core: Core | None = None
         self.query_norm = RMSNorm(C // H) if config.qk_norm else None
         self.key_norm = RMSNorm(C // H) if config.qk_norm else None
+        self.gate = nn.Linear(C, C, bias=False) if config.attention_gate else None
 
     @checked(validation.require_causal_attention)
     def forward(
@@ -383,7 +405,10 @@ class BlockAttention(nn.Module):
         if past is not None:
             keys, values = past(keys, values)  # (B, H_kv, S, D)
         context, weights = self._average(queries, keys, values, bias, return_weights)
-        output = self.out_proj(_merge_heads(context))  # (B, T, C)
+        merged = _merge_heads(context)  # (B, T, C)
+        if self.gate is not None:
+            merged = merged * self.gate(x).sigmoid()
+        output = self.out_proj(merged)  # (B, T, C)
         return on_request(output, weights, return_weights)
 
     def _average(

@@ -99,7 +99,7 @@ def parallelize_block(block: Block) -> Block:
     spread = copy.deepcopy(block)
     attention = _with_softmax(spread)
     _share_heads(attention, dist.get_world_size())
-    for name in ("W_query", "W_key", "W_value"):
+    for name in _projections(attention):
         setattr(attention, name, columnwise(getattr(attention, name)))
     attention.out_proj = cast(nn.Linear, RowwiseLinear(attention.out_proj))
     for norm in (attention.query_norm, attention.key_norm):
@@ -132,7 +132,7 @@ def parallelize_by_pytorch(model: TransformerLM, mesh: DeviceMesh) -> None:
         block = cast(Block, module)
         _share_heads(_with_softmax(block), mesh.size())
         plan: dict[str, ParallelStyle] = {"attention.out_proj": RowwiseParallel()}
-        for name in ("W_query", "W_key", "W_value"):
+        for name in _projections(block.attention):
             plan[f"attention.{name}"] = ColwiseParallel()
         gated = isinstance(block.mlp, GatedMLP)
         for name in ("gate", "up") if gated else ("0",):
@@ -189,6 +189,12 @@ def _share_heads(attention: BlockAttention, processes: int) -> None:
                 f"{processes} processes can't share {name} = {count} equally"
             )
         setattr(attention, name, count // processes)
+
+
+def _projections(attention: BlockAttention) -> list[str]:
+    """The layers whose columns belong to heads."""
+    names = ("W_query", "W_key", "W_value", "gate")
+    return [name for name in names if getattr(attention, name) is not None]
 
 
 def _ends_of(mlp: nn.Module | None) -> tuple[list[tuple[Any, str]], tuple[Any, str]]:

@@ -11,7 +11,7 @@ OF_RUNS = (
     *("directions", "heads", "induction", "recipe_ablations", "learning_in_the_page"),
     *("optimisation", "block_ablations", "positions", "processes", "short_contexts"),
     *("two_core_minute", "dates", "lora", "real_model", "reading_on"),
-    *("recall", "memory_cost"),
+    *("recall", "memory_cost", "latent_attention"),
 )
 
 

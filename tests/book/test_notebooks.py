@@ -45,6 +45,7 @@ BESIDE = {
     CHAPTERS / "four_bits.ipynb": "A weight in four bits",
     CHAPTERS / "how_sharp_at_first.ipynb": "How sharp should attention begin?",
     CHAPTERS / "kv_cache.ipynb": "The KV cache",
+    CHAPTERS / "latent_attention.ipynb": "Latent attention",
     CHAPTERS / "lora.ipynb": "Fine-tuning with LoRA",
     CHAPTERS / "muon.ipynb": "Muon: as far in every direction",
     CHAPTERS / "reading_on.ipynb": "Reading on",

@@ -43,6 +43,28 @@ def test_normed_queries_forget_how_long_they_were():
     assert not torch.allclose(plain(ids(B, 9)), before, atol=1e-3)
 
 
+def test_a_gate_multiplies_what_heads_have_found():
+    made = model(attention_gate=True, positions="rotary")
+    text, layer = ids(B, 9), made.blocks[0].attention
+    plain = model(positions="rotary")
+    missing = plain.load_state_dict(made.state_dict(), strict=False)
+    assert missing.unexpected_keys == [
+        f"blocks.{one}.attention.gate.weight" for one in (0, 1)
+    ]
+    x = torch.randn(B, T, 24)
+    plain.blocks[0].attention.out_proj = torch.nn.Identity()
+    found = plain.blocks[0].attention(x)  # all heads' contexts, side by side
+    gates = (x @ layer.gate.weight.T).sigmoid()
+    assert_close(layer(x), layer.out_proj(gates * found))
+    for options in ({"return_weights": True}, {}):  # explicit and fused
+        result = layer(x, **options)
+        assert_close(result[0] if options else result, layer.out_proj(gates * found))
+    cache = made.new_cache()
+    with torch.no_grad():
+        pieces = [made(piece, cache=cache) for piece in text.split([5, 1, 3], 1)]
+        assert_close(torch.cat(pieces, dim=1), made(text))
+
+
 def test_an_mlp_with_a_gate_is_as_large_as_one_without():
     sizes = [
         sum(
@@ -146,8 +168,11 @@ def test_muon_takes_the_new_matrices():
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     "options",
-    [{}, {"num_kv_heads": 2}, {"num_kv_heads": 1}, {"qk_norm": True}, {"window": 4}],
-    ids=["as it is", "grouped", "one for all", "normed", "windowed"],
+    [
+        *({}, {"num_kv_heads": 2}, {"num_kv_heads": 1}, {"qk_norm": True}),
+        *({"window": 4}, {"attention_gate": True}),
+    ],
+    ids=["as it is", "grouped", "one for all", "normed", "windowed", "gated"],
 )
 @pytest.mark.parametrize("core", [None, flash_attention], ids=["", "flash"])
 def test_the_audit_passes_a_blocks_attention(options, core):
@@ -253,6 +278,35 @@ def test_a_window_as_wide_as_the_text_changes_nothing():
     assert not torch.allclose(model(window=5)(text), model()(text), atol=1e-4)
 
 
+@pytest.mark.parametrize(
+    ("interval", "seen"), [(1, [8, 8, 8, 8]), (2, [3, 8, 3, 8]), (3, [3, 3, 8, 3])]
+)
+def test_every_so_manyth_layer_sees_all(interval, seen):
+    made = model(window=3, global_interval=interval, num_layers=4)
+    _, weights = made(ids(B, 8), return_weights=True)
+    found = [int((one[0, 0, -1] > 0).sum()) for one in weights]
+    assert found == seen
+    assert [made.config.of_layer(one).window for one in range(4)] == [
+        None if count == 8 else 3 for count in seen
+    ]
+
+
+@pytest.mark.parametrize("options", [{}, {"sinks": 2}], ids=["window", "sinks"])
+@pytest.mark.parametrize("positions", ["learned", "rotary", "alibi"])
+def test_a_cache_keeps_all_for_global_layers_alone(positions, options):
+    made = model(window=3, global_interval=2, positions=positions, **options)
+    text = ids(B, 12)
+    cache = made.new_cache()
+    with torch.no_grad():
+        pieces = [made(piece, cache=cache) for piece in text.split([5, 1, 1, 4, 1], 1)]
+        assert_close(torch.cat(pieces, dim=1), made(text))
+    kept = [
+        cache.extend(layer, *torch.zeros(2, B, 6, 0, 4))[0].shape[2] for layer in (0, 1)
+    ]
+    sinks = options.get("sinks", 0)
+    assert kept == [12 if sinks and positions == "alibi" else 2 + sinks, 12]
+
+
 def test_weights_asked_for_are_zero_outside_the_window():
     _, weights = model(window=3, sinks=1)(ids(B, 8), return_weights=True)
     mask = sliding_window_mask(8, 3, sinks=1)
@@ -317,8 +371,12 @@ def test_what_a_core_cannot_compute_is_named():
         ({"window": 0}, "window must be an integer of at least 1, got 0"),
         ({"sinks": 2}, "got sinks 2 and no window"),
         ({"window": 3, "sinks": -1}, "sinks must be an integer of at least 0, got -1"),
+        (
+            {"global_interval": 2},
+            "global_interval needs a window .*got 2 and no window",
+        ),
     ],
-    ids=["window", "sinks alone", "sinks"],
+    ids=["window", "sinks alone", "sinks", "global alone"],
 )
 def test_bad_windows_are_named(options, message):
     with pytest.raises(ValueError, match=message):

@@ -31,7 +31,8 @@ OPTIONS = [
     {"zero_init": True},
     {"dropout": 0.5},
     {"residual": True, "mlp": True},
-    {"window": None, "sinks": 0},
+    {"window": None, "sinks": 0, "global_interval": None},
+    {"attention_gate": False},
     {"rotary_base": 100.0, "positions": "rotary"},
     {"norm_eps": 0.5},
     {"norm_eps": 0.5, "norm": "rms"},
@@ -152,6 +153,8 @@ def test_another_gelu_is_asked_itself():
     "options",
     [
         {"window": 4},
+        {"window": 4, "global_interval": 2},
+        {"attention_gate": True},
         {"positions": "sinusoidal"},
         {"positions": "alibi"},
         {"positions": "t5"},

@@ -569,6 +569,7 @@ BAD_OPTIONS = {
         [
             *("residual", "mlp", "tie_weights", "qkv_bias", "pair_embedding"),
             *("qk_norm", "embedding_skip", "zero_init", "bias", "norm_first", "causal"),
+            "attention_gate",
         ],
         (0, 1, "no", None),
     ),
@@ -579,7 +580,7 @@ BAD_OPTIONS = {
     "dropout": (1, 1.0, -0.1, math.nan, True, "0.1", None),
     "num_kv_heads": (*(one for one in NOT_SIZES if one is not None), 5),
     **dict.fromkeys(
-        ["mlp_hidden", "full_attention_interval"],
+        ["mlp_hidden", "full_attention_interval", "global_interval"],
         tuple(one for one in NOT_SIZES if one is not None),
     ),
     **dict.fromkeys(["rotary_base", "norm_eps"], (0, -1.0, math.inf, True, "3", None)),

@@ -230,6 +230,7 @@ def test_what_is_spread_over_processes_is_what_was_whole():
         {"num_kv_heads": 2, "qkv_bias": True, "qk_norm": True},
         {"num_kv_heads": 2, "activation": "swiglu", "mlp_ratio": 3, "norm": "rms"},
         {"bias": False, "mlp_hidden": 6, "positions": "rotary", "rotary_base": 50.0},
+        {"attention_gate": True},
     ]
     for found in run(in_processes.spread_all, 2, options):
         for one in found["by hand"]:
@@ -239,7 +240,7 @@ def test_what_is_spread_over_processes_is_what_was_whole():
             )
             # Two forward, two backward, and what heads share of their norms.
             assert one["calls"]["all_reduce"] == 4 + norms
-        assert len(found["by PyTorch"]) == 3
+        assert len(found["by PyTorch"]) == 4
         for pairs in found["by PyTorch"]:
             require_equal(pairs.values())
         assert found["refused"] == [

@@ -60,6 +60,7 @@ NAMES = (
     "kv_cache_step",
     "cache_bytes",
     "read_pages",
+    "absorbed_scores",
     "bubble_share",
     "merge_pair",
     "rotary_halves",

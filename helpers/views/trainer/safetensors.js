@@ -43,6 +43,8 @@ const FIXED_OPTIONS = {
   bias: true,
   norm_first: true,
   causal: true,
+  attention_gate: false,
+  global_interval: null,
 };
 
 /**
