@@ -1,19 +1,21 @@
-"""What Muon gains over AdamW, where each has hidden rates of its own.
+"""What Muon gains over AdamW, where each has rates of its own.
 
-Two blocks are trained on tiny Shakespeare and on little-world's stories. The matrices
-of the hidden layers are AdamW's or Muon's, at a rate that is swept; everything else,
-embeddings and output layer first of all, is AdamW's on both sides, at one rate, which
-is swept as well. At each of these, every side has five seeds at its best hidden rate.
+Two blocks are trained on a text. The matrices of the hidden layers are AdamW's or
+Muon's, at a rate that is swept; everything else, embeddings and output layer first of
+all, is AdamW's on both sides, at a rate that is swept as well. The first seed finds
+both rates of each side. At either side's best rate of everything else, both sides then
+have five seeds, each at its best hidden rate.
 
 A third side is Muon with its updates scaled to the root mean square of AdamW's. Does
 AdamW's rate suit it?
 """
 
+import math
 import sys
 from typing import Any
 
 from experiments import block_parts, many, sweeps
-from helpers.recorded.sweeps import best_rate, has
+from helpers.recorded.sweeps import has
 
 MATCHED = "Muon, RMS matched"
 SIDES: dict[str, dict[str, Any]] = {
@@ -27,8 +29,9 @@ BEGIN = {
     "Muon": (0.008, 0.016, 0.032),
     MATCHED: (0.002, 0.004, 0.008),
 }
-#: Everything else's rate, where that sweep begins; the third side has the middle one.
+#: Everything else's rate, where that sweep begins.
 BESIDE = (0.008, 0.016, 0.032)
+COMPARED = ("AdamW", "Muon")
 TEXTS = ("tiny-shakespeare", "little-world")
 STEPS = block_parts.STEPS
 
@@ -51,47 +54,61 @@ def train_one(settings: many.Settings, **stories: int) -> many.Run:
 
 
 def wanted(record: dict[str, Any]) -> list[many.Settings]:
-    """The runs that a record lacks, text by text."""
-    found: list[many.Settings] = []
+    """The runs that a record lacks, text by text: first those of the first seed."""
     for text in TEXTS:
-        for side in SIDES:
-            rates = BESIDE[1:2] if side == MATCHED else rates_beside(record, text)
-            for beside in rates:
-                found += _lacking(record, text, side, beside)
-    return found
+        rates = rates_beside(record, text)
+        found = [
+            run
+            for side in COMPARED
+            for beside in rates
+            for run in _lacking(record, text, side, beside, first=True)
+        ]
+        if found:
+            return found
+        best = {side: best_beside(record, text, side) for side in COMPARED}
+        sides = [(side, one) for side in COMPARED for one in sorted({*best.values()})]
+        sides.append((MATCHED, best["AdamW"]))
+        found = [run for one in sides for run in _lacking(record, text, *one)]
+        if found:
+            return found
+    return []
 
 
 def rates_beside(record: dict[str, Any], text: str) -> tuple[float, ...]:
     """Everything else's rates: those to begin with, and on as the best lies outside."""
     rates = BESIDE
-    while True:
-        for side in ("AdamW", "Muon"):
-            if any(_lacking(record, text, side, beside) for beside in rates):
-                return rates
-        best = {best_beside(record, text, side) for side in ("AdamW", "Muon")}
+    while not any(
+        _lacking(record, text, side, one, first=True)
+        for side in COMPARED
+        for one in rates
+    ):
+        best = {best_beside(record, text, side) for side in COMPARED}
         wider = {near for rate in best for near in sweeps.neighbours(rate)}
         if wider <= {*rates}:
-            return rates
+            break
         rates = tuple(sorted(wider | {*rates}))
+    return rates
 
 
 def best_beside(record: dict[str, Any], text: str, side: str) -> float:
-    """Everything else's rate that suits a side best, all its seeds together."""
-    of_side = [run for run in record["runs"] if has(run, {"text": text, "side": side})]
-    chosen = []
-    for beside in {run["beside"] for run in of_side}:
-        runs = [run for run in of_side if run["beside"] == beside]
-        rate = best_rate(runs)
-        chosen += [run | {"rate": beside} for run in runs if run["rate"] == rate]
-    return best_rate(chosen)
+    """Everything else's rate at which the first seed ends lowest."""
+    which = {"text": text, "side": side, "seed": sweeps.SEEDS[0]}
+    lowest: dict[float, float] = {}
+    for run in record["runs"]:
+        if has(run, which) and run["validation"] is not None:
+            before = lowest.get(run["beside"], math.inf)
+            lowest[run["beside"]] = min(before, run["validation"])
+    return min(lowest, key=lambda beside: lowest[beside])
 
 
 def _lacking(
-    record: dict[str, Any], text: str, side: str, beside: float
+    record: dict[str, Any], text: str, side: str, beside: float, *, first: bool = False
 ) -> list[many.Settings]:
+    """The runs of a side that a record lacks; those of the first seed alone."""
     which = {"text": text, "side": side, "beside": beside, "steps": STEPS}
-    first = sweeps.SEEDS[:1]
-    return sweeps.lacking(record["runs"], which, BEGIN[side], beside=first)
+    seed = sweeps.SEEDS[:1]
+    found = sweeps.lacking(record["runs"], which, BEGIN[side], beside=seed)
+    return [run for run in found if run["seed"] in seed] if first else found
 
 
 if __name__ == "__main__":
