@@ -1,10 +1,10 @@
-"""What each part of today's block gains, alone, beside the block of 2020.
+"""What each part of today's block gains, alone, beside chapter 9's block.
 
-Chapter 9's block is trained as it is, with one part changed, and with four parts of
-chapter 13 together, on little-world's stories and on tiny Shakespeare. Where a part
-saves parameters, a second side spends them on a wider MLP. Every side has a learning
-rate of its own, chosen on validation text, and five seeds at the best rate and at both
-its neighbours.
+Chapter 9's block, with rotary positions, is trained as it is, with one part changed,
+and with four parts of chapter 13 together, on little-world's stories and on tiny
+Shakespeare. Where a part saves parameters, a side spends them on a wider MLP. Every
+side has a learning rate of its own, chosen on validation text, and five seeds at the
+best rate and at both its neighbours.
 
 Model and training are small: two blocks of width 48, and 300 steps.
 """
@@ -24,16 +24,15 @@ from helpers.text.tokenizer import CharTokenizer
 from helpers.training.config import TrainConfig
 from helpers.training.loop import evaluate, train
 
-PLAIN = "the block of 2020"
+PLAIN = "plain block"
 #: Each side, and in which options it differs from the plain block: 4 heads, width 48.
 PARTS: dict[str, dict[str, Any]] = {
     PLAIN: {},
     "SwiGLU": {"activation": "swiglu"},
-    "GQA": {"num_kv_heads": 2},
     "GQA, wider MLP": {"num_kv_heads": 2, "mlp_hidden": 216},
     "QK-norm": {"qk_norm": True},
-    "RMSNorm": {"norm": "rms"},
     "post-norm": {"norm_first": False},
+    "RMSNorm": {"norm": "rms"},
     "four together": {
         "activation": "swiglu",
         "mlp_hidden": 144,  # two thirds, and what the shared keys save
@@ -41,6 +40,7 @@ PARTS: dict[str, dict[str, Any]] = {
         "qk_norm": True,
         "norm": "rms",
     },
+    "GQA": {"num_kv_heads": 2},
 }
 TEXTS = ("little-world", "tiny-shakespeare")
 BEGIN = (0.008, 0.016, 0.032)
@@ -82,6 +82,7 @@ def build(
     size = running.Size(steps=settings["steps"], stories=0, variants=0, characters=0)
     options = {
         "d_model": WIDTH,
+        "positions": "rotary",
         "context_length": length,
         "batch_size": rows,
         "warmup_steps": settings["steps"] // WARM_UP,
