@@ -8,12 +8,14 @@ import sys
 
 from experiments import (
     block_ablations,
+    block_parts,
     dates,
     directions,
     heads,
     induction,
     lora,
     many,
+    muon,
     optimisation,
     positions,
     recipe_ablations,
@@ -24,9 +26,8 @@ from experiments.running import main
 many.processes_asked("experiments", __doc__)  # which each of them reads, too
 block_ablations.main()
 for module in (
-    *(dates, directions, heads, induction, lora, optimisation, positions),
-    short_contexts,
-    recipe_ablations,
+    *(block_parts, dates, directions, heads, induction, lora, muon, optimisation),
+    *(positions, short_contexts, recipe_ablations),
 ):
     name = module.__name__.removeprefix("experiments.")
     many.main(name, module.wanted, module.train_one)

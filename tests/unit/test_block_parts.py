@@ -145,7 +145,7 @@ def test_a_matched_step_is_pytorchs_and_has_one_size_in_every_shape(shape):
         kind([weight], lr=1.0, adjust_lr_fn="match_rms_adamw").step()
         steps.append(weight.detach())
     torch.testing.assert_close(*steps, atol=0.03, rtol=0)
-    assert 0.15 < steps[0].square().mean().sqrt() < 0.21
+    assert 0.13 < steps[0].square().mean().sqrt() < 0.23
 
 
 def test_an_unknown_factor_is_named():
