@@ -32,15 +32,6 @@ PARTS: dict[str, dict[str, Any]] = {
     "GQA, wider MLP": {"num_kv_heads": 2, "mlp_hidden": 216},
     "QK-norm": {"qk_norm": True},
     "post-norm": {"norm_first": False},
-    "RMSNorm": {"norm": "rms"},
-    "four together": {
-        "activation": "swiglu",
-        "mlp_hidden": 144,  # two thirds, and what the shared keys save
-        "num_kv_heads": 2,
-        "qk_norm": True,
-        "norm": "rms",
-    },
-    "GQA": {"num_kv_heads": 2},
 }
 TEXTS = ("little-world", "tiny-shakespeare")
 BEGIN = (0.008, 0.016, 0.032)

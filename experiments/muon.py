@@ -32,7 +32,7 @@ BEGIN = {
 #: Everything else's rate, where that sweep begins.
 BESIDE = (0.008, 0.016, 0.032)
 COMPARED = ("AdamW", "Muon")
-TEXTS = ("tiny-shakespeare", "little-world")
+TEXTS = ("tiny-shakespeare",)
 STEPS = block_parts.STEPS
 
 
