@@ -10,7 +10,8 @@ NAMES = ("shakespeare",)
 OF_RUNS = (
     *("directions", "heads", "induction", "recipe_ablations", "learning_in_the_page"),
     *("optimisation", "block_ablations", "positions", "processes", "short_contexts"),
-    *("two_core_minute", "dates", "lora", "block_parts", "muon", "real_model"),
+    *("block_parts", "muon"),
+    *("two_core_minute", "dates", "lora", "real_model"),
 )
 
 
