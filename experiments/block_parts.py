@@ -138,7 +138,12 @@ def wanted(record: dict[str, Any]) -> list[many.Settings]:
         for side in sides
         for settings in sweeps.lacking(record["runs"], side, BEGIN, beside=FIRST)
     ]
-    return found
+    return found or [
+        settings
+        for text in TEXTS
+        for settings in at_rate_of(record, "QK-norm", text)
+        if not any(has(run, settings) for run in record["runs"])
+    ]
 
 
 def at_rate_of(record: dict[str, Any], part: str, text: str) -> list[many.Settings]:

@@ -84,8 +84,13 @@ def _draw_tower(
         else:
             _draw_box(axes, centre, row, marked=different[row])
         weight = "bold" if different[row] else "normal"
-        style = {"ha": "center", "va": "center", "fontsize": 9.5}
-        axes.text(centre, row - 0.03, step, weight=weight, **style)
+        axes.text(
+            *(centre, row - 0.03, step),
+            weight=weight,
+            ha="center",
+            va="center",
+            fontsize=9.5,
+        )
         top = row + radius
     _draw_arrow(axes, centre, top, len(steps) - 0.1)
 
