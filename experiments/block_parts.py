@@ -3,8 +3,7 @@
 Chapter 9's block, with rotary positions, is trained as it is and with one part changed,
 on little-world's stories and on tiny Shakespeare. Where keys are shared, what that
 saves is spent on a wider MLP. Every side has a learning rate of its own, which the
-first of its five seeds chooses on validation text; the plain block also has all seeds
-at the rate that suits QK-norm.
+first of its five seeds chooses on validation text.
 
 Model and training are small: two blocks of width 48, and 300 steps.
 """
@@ -18,7 +17,6 @@ import torch
 from experiments import many, running, sweeps
 from helpers.models.language_model import TransformerLM
 from helpers.models.transformer_block import TransformerConfig
-from helpers.recorded.sweeps import best_rate, has
 from helpers.text import corpus
 from helpers.text.batches import Documents, Windows
 from helpers.text.tokenizer import CharTokenizer
@@ -129,28 +127,15 @@ def train_one(settings: many.Settings, **stories: int) -> many.Run:
 
 
 def wanted(record: dict[str, Any]) -> list[many.Settings]:
-    """The runs that a record lacks, of the plain block at QK-norm's rate last."""
+    """The runs that a record lacks, part by part, on both texts in turn."""
     sides = [
         {"text": text, "part": part, "steps": STEPS} for part in PARTS for text in TEXTS
     ]
-    found = [
+    return [
         settings
         for side in sides
         for settings in sweeps.lacking(record["runs"], side, BEGIN, beside=FIRST)
     ]
-    return found or [
-        settings
-        for text in TEXTS
-        for settings in at_rate_of(record, "QK-norm", text)
-        if not any(has(run, settings) for run in record["runs"])
-    ]
-
-
-def at_rate_of(record: dict[str, Any], part: str, text: str) -> list[many.Settings]:
-    """The plain block from all seeds at the rate that suits another side."""
-    runs = [run for run in record["runs"] if has(run, {"part": part, "text": text})]
-    plain = {"text": text, "part": PLAIN, "steps": STEPS, "rate": best_rate(runs)}
-    return [plain | {"seed": seed} for seed in sweeps.SEEDS]
 
 
 if __name__ == "__main__":
