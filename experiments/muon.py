@@ -1,10 +1,9 @@
-"""What Muon gains over AdamW at one rate of everything else, and RMS matching.
+"""RMS matching: does a hidden rate that suits AdamW suit Muon?
 
 Two blocks are trained on tiny Shakespeare. The matrices of the hidden layers are
-AdamW's or Muon's, at a rate of each side's own; everything else, embeddings and output
-layer first of all, is AdamW's on every side, at the rate that suits AdamW alone. A
-third side is Muon with its updates scaled to the root mean square of AdamW's: is the
-hidden rate that suits AdamW the one that suits it?
+AdamW's, or those of Muon with its updates scaled to the root mean square of AdamW's, at
+a rate of each side's own; everything else, embeddings and output layer first of all, is
+AdamW's on both sides, at the rate that suits AdamW alone.
 
 The first of five seeds chooses a side's rate.
 """
@@ -18,14 +17,8 @@ MATCHED = "Muon, RMS matched"
 SIDES: dict[str, dict[str, Any]] = {
     "AdamW": {},
     MATCHED: {"optimizer": "muon", "muon_adjust_lr_fn": "match_rms_adamw"},
-    "Muon": {"optimizer": "muon"},
 }
-#: Where the sweep of the hidden matrices' rate begins.
-BEGIN = {
-    "AdamW": (0.004, 0.008, 0.016),
-    MATCHED: (0.004, 0.008, 0.016),
-    "Muon": (0.008, 0.016, 0.032),
-}
+BEGIN = (0.004, 0.008, 0.016)  # where the sweep of the hidden matrices' rate begins
 #: Everything else's rate: what the sweep of the plain block found.
 BESIDE = 0.008
 TEXT = "tiny-shakespeare"
@@ -52,11 +45,11 @@ def wanted(record: dict[str, Any]) -> list[many.Settings]:
     """The runs that a record lacks, side by side."""
     return [
         run
-        for side, begin in BEGIN.items()
+        for side in SIDES
         for run in sweeps.lacking(
             record["runs"],
             {"text": TEXT, "side": side, "steps": block_parts.STEPS},
-            begin,
+            BEGIN,
             beside=sweeps.SEEDS[:1],
         )
     ]

@@ -100,12 +100,11 @@ def test_both_rates_of_a_side_reach_its_optimizers(side, monkeypatch):
         assert (seen["optimizer"], seen["hidden_learning_rate"]) == ("adamw", 0.5)
     else:
         assert (seen["optimizer"], seen["muon_learning_rate"]) == ("muon", 0.5)
-        matched = seen["muon_adjust_lr_fn"] == "match_rms_adamw"
-        assert matched == (side == muon.MATCHED)
+        assert seen["muon_adjust_lr_fn"] == "match_rms_adamw"
 
 
 def test_every_side_of_the_optimizers_has_five_seeds_at_its_best_rate():
-    best = {"AdamW": 0.002, "Muon": 0.064, muon.MATCHED: 0.008}
+    best = {"AdamW": 0.002, muon.MATCHED: 0.032}
 
     def loss(run):
         return abs(math.log2(run["rate"] / best[run["side"]])) + 0.01 * run["seed"]
