@@ -8,6 +8,7 @@ import sys
 
 from experiments import (
     block_ablations,
+    block_parts,
     dates,
     directions,
     heads,
@@ -15,6 +16,7 @@ from experiments import (
     latent_attention,
     lora,
     many,
+    muon,
     optimisation,
     positions,
     reading_on,
@@ -27,8 +29,9 @@ from experiments.running import main
 many.processes_asked("experiments", __doc__)  # which each of them reads, too
 block_ablations.main()
 for module in (
-    *(dates, directions, heads, induction, latent_attention, lora, optimisation),
-    *(positions, reading_on, recall, short_contexts, recipe_ablations),
+    *(block_parts, dates, directions, heads, induction, latent_attention, lora),
+    *(muon, optimisation, positions, reading_on, recall, short_contexts),
+    recipe_ablations,
 ):
     name = module.__name__.removeprefix("experiments.")
     many.main(name, module.wanted, module.train_one)

@@ -11,6 +11,7 @@ from typing import Any
 
 from helpers import validation
 from helpers.models.transformer_block import TransformerConfig
+from helpers.training.muon import ADJUSTMENTS
 
 OPTIMIZERS = ("adamw", "muon")
 SCHEDULES = ("cosine", "linear", "constant")
@@ -79,6 +80,9 @@ class TrainConfig:
         optimizer: "adamw", or "muon" for the matrices of the hidden layers and AdamW
             for everything else.
         muon_learning_rate: Muon's highest rate; it rises and falls as AdamW's does.
+        muon_adjust_lr_fn: what Muon's rate is multiplied by, from a matrix's shape (M,
+            N): "original", √(M / N) where that is more than 1, or "match_rms_adamw",
+            0.2 √max(M, N), for rates like AdamW's.
         hidden_learning_rate: with "adamw", the highest rate for the matrices that Muon
             would take; None gives them ``learning_rate``, as everything else.
         weight_decay: for matrices and embeddings; none for biases and norms.
@@ -94,8 +98,8 @@ class TrainConfig:
         ValueError: a value outside its range; the message names it.
 
     Source: Loshchilov and Hutter 2019, algorithm 2 (AdamW); Loshchilov and Hutter 2017,
-    section 3 (the cosine); Jordan et al. 2024 (Muon); Li et al. 2021 (short texts
-    first).
+    section 3 (the cosine); Jordan et al. 2024 (Muon); Liu et al. 2025 (rates like
+    AdamW's); Li et al. 2021 (short texts first).
     """
 
     steps: int
@@ -115,6 +119,7 @@ class TrainConfig:
     checkpoint_every: int = 100
     seed: int = 0
     mixed_precision: str = "auto"
+    muon_adjust_lr_fn: str = "original"
 
     def __post_init__(self) -> None:
         counts = ("steps", "batch_size", "evaluate_every", "checkpoint_every")
@@ -138,6 +143,7 @@ class TrainConfig:
             ("schedule", SCHEDULES),
             ("optimizer", OPTIMIZERS),
             ("mixed_precision", PRECISIONS),
+            ("muon_adjust_lr_fn", ADJUSTMENTS),
         ):
             if getattr(self, name) not in options:
                 raise ValueError(

@@ -506,10 +506,11 @@ def _require_same_run(found: checkpoint.Checkpoint, identity: dict[str, Any]) ->
     theirs, ours = _named(found.state), _named(identity)
     both = [name for name in ours if name in theirs]
     # An option that a checkpoint is too old to have was what is its default now.
-    for field in dataclasses.fields(TransformerConfig):
-        name = f"model.config.{field.name}"
-        if name in ours and field.default is not dataclasses.MISSING:
-            theirs.setdefault(name, field.default)
+    for prefix, kind in (("model.config", TransformerConfig), ("config", TrainConfig)):
+        for field in dataclasses.fields(kind):
+            name = f"{prefix}.{field.name}"
+            if name in ours and field.default is not dataclasses.MISSING:
+                theirs.setdefault(name, field.default)
     is_older = "held_out" not in found.state  # than some of the names
     names = both if is_older else [*theirs, *ours]
     if different := difference(theirs, ours, names):

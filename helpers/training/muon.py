@@ -1,5 +1,6 @@
 """Muon: steps whose directions all have the same size, for the matrices of a model."""
 
+import math
 from collections.abc import Callable, Iterable
 from typing import Any, cast
 
@@ -19,7 +20,11 @@ PYTORCHS = {
     "ns_coefficients": COEFFICIENTS,
     "ns_steps": 5,
     "eps": SMALLEST,
-    "adjust_lr_fn": None,
+}
+# What a matrix's rate is multiplied by, from its shape (M, N), by PyTorch's names.
+ADJUSTMENTS: dict[str, Callable[[int, int], float]] = {
+    "original": lambda M, N: math.sqrt(max(1, M / N)),
+    "match_rms_adamw": lambda M, N: 0.2 * math.sqrt(max(M, N)),
 }
 
 
@@ -70,23 +75,26 @@ def orthogonalise(matrices: Tensor, steps: int = 5) -> Tensor:
 class Muon(torch.optim.Optimizer):
     """Momentum whose steps are orthogonalised, for matrices (M, N).
 
-    A step is ``torch.optim.Muon``'s with its defaults: as long as the learning rate,
-    times √(M / N) where that is more than 1, in every direction that isn't too faint.
-    Matrices of one shape are orthogonalised together, in bfloat16, which is faster.
+    A step is ``torch.optim.Muon``'s: as long as the learning rate, times a factor of
+    the matrix's shape, in every direction that isn't too faint. Matrices of one shape
+    are orthogonalised together, in bfloat16, which is faster.
 
     Args:
         params: matrices.
         lr: the learning rate, at least 0.
         weight_decay: what a step takes off each matrix, as a multiple of ``lr``.
         momentum: decay rate of the running mean of the gradients, in [0, 1).
+        adjust_lr_fn: the factor, "original" for √(M / N) where that is more than 1, or
+            "match_rms_adamw" for 0.2 √max(M, N): the root mean square of a step is then
+            0.2 times the rate, about that of AdamW's, whose rate can be kept.
 
     Raises:
         ValueError: a parameter that isn't a matrix of floating point numbers, a rate or
-            decay out of range, a momentum outside [0, 1), or the state of an optimizer
-            that steps otherwise.
+            decay out of range, a momentum outside [0, 1), an unknown factor, or the
+            state of an optimizer that steps otherwise.
 
-    Source: Jordan et al. 2024; Liu et al. 2025 for the decay. Built by hand on
-    the page on Muon.
+    Source: Jordan et al. 2024; Liu et al. 2025 for the decay and the second factor.
+    Built by hand on the page on Muon.
     """
 
     def __init__(
@@ -96,12 +104,18 @@ class Muon(torch.optim.Optimizer):
         *,
         weight_decay: float = 0.1,
         momentum: float = 0.95,
+        adjust_lr_fn: str = "original",
     ) -> None:
         validation.require_probability("momentum", momentum)
+        if adjust_lr_fn not in ADJUSTMENTS:
+            listed = ", ".join(map(repr, ADJUSTMENTS))
+            raise ValueError(
+                f"adjust_lr_fn must be one of {listed}, got {adjust_lr_fn!r}"
+            )
         for name, number in {"lr": lr, "weight_decay": weight_decay}.items():
             validation.require_number(name, number, or_0=True)
         options = {"lr": lr, "weight_decay": weight_decay, "momentum": momentum}
-        super().__init__(params, options)
+        super().__init__(params, options | {"adjust_lr_fn": adjust_lr_fn})
         for matrix in (p for group in self.param_groups for p in group["params"]):
             if matrix.ndim != 2 or not matrix.is_floating_point():
                 raise ValueError(
@@ -140,6 +154,7 @@ class Muon(torch.optim.Optimizer):
         lr: float,
         weight_decay: float,
         momentum: float,
+        adjust_lr_fn: str | None = None,  # a state from before there was a choice
         **_: Any,
     ) -> None:
         """The update of matrices of one shape."""
@@ -152,7 +167,7 @@ class Muon(torch.optim.Optimizer):
         M, N = ahead.shape[-2:]
         updates = orthogonalise(ahead.bfloat16()).to(ahead.dtype).unbind()
         torch._foreach_mul_(matrices, 1 - lr * weight_decay)
-        longer = max(1, M / N) ** 0.5
+        longer = ADJUSTMENTS[adjust_lr_fn or "original"](M, N)
         pairs = zip(updates, matrices, strict=True)
         parts = [shard_like(update, matrix) for update, matrix in pairs]
         torch._foreach_add_(matrices, parts, alpha=-lr * longer)

@@ -80,7 +80,9 @@ def make_optimizers(
         return [first]
     rate = hidden_learning_rate(config)
     if config.optimizer == "muon":
-        return [first, Muon(hidden, lr=rate, weight_decay=decay)]
+        factor = config.muon_adjust_lr_fn
+        muon = Muon(hidden, lr=rate, weight_decay=decay, adjust_lr_fn=factor)
+        return [first, muon]
     return [first, adamw(hidden, lr=rate, weight_decay=decay)]
 
 

@@ -1,4 +1,4 @@
-"""What the page on the two-core minute says of its eleven rungs."""
+"""What the pages on the two-core minute and Muon say of the eleven rungs."""
 
 import ast
 import statistics
@@ -89,6 +89,22 @@ def test_two_rates_gain_more_than_a_third_of_what_muons_rung_does():
         )
     }
     assert rate == 0.032 == 16 * 0.002
+
+
+def test_more_than_half_of_what_muon_gains_is_left_beside_adamw_with_two_rates():
+    left = gain("AdamW: 1/16", "alone: Muon")
+    assert (round(left.mean, 2), round(ALONE["Muon"].mean, 2)) == (0.15, 0.24)
+    assert ALONE["Muon"].mean / 2 < left.low
+
+
+def test_twice_the_references_rate_brings_a_quarter_of_the_minutes_lead():
+    first = {
+        run["rate"]: run["test"]
+        for run in RECORD["runs"]
+        if run["side"] == "bottom" and run["seed"] == 0
+    }
+    assert round(first[0.001] - first[0.002], 2) == 0.07
+    assert min(first, key=first.get) == 0.002
 
 
 def test_the_references_rate_was_chosen_by_its_luckiest_seed():

@@ -1,0 +1,87 @@
+"""What chapter 13 says of a block's new parts, each alone."""
+
+import pytest
+
+from experiments import block_parts, sweeps
+from helpers.recorded import results
+from helpers.recorded.spread import mean_and_interval
+from helpers.recorded.sweeps import at_best_rate
+
+RECORD = results.record("block_parts")
+NEW = [part for part in block_parts.PARTS if part != block_parts.PLAIN]
+TEXTS = STORIES, PLAYS = block_parts.TEXTS
+
+
+def of_seeds(part, text):
+    runs = at_best_rate(RECORD["runs"], part=part, text=text)
+    assert [run["seed"] for run in runs] == list(sweeps.SEEDS)
+    return runs
+
+
+def gain(part, text):
+    """By how much the loss falls from the plain block, and the interval of it."""
+    pairs = zip(of_seeds(block_parts.PLAIN, text), of_seeds(part, text), strict=True)
+    return mean_and_interval(
+        [before["test"] - after["test"] for before, after in pairs]
+    )
+
+
+def test_the_record_lacks_nothing():
+    assert block_parts.wanted(RECORD) == []
+
+
+@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("part", block_parts.PARTS)
+def test_the_best_rate_has_a_worse_one_on_either_side(part, text):
+    best = of_seeds(part, text)[0]["rate"]
+    tried = {
+        run["rate"]: run["validation"]
+        for run in RECORD["runs"]
+        if (run["part"], run["text"], run["seed"]) == (part, text, 0)
+    }
+    low, _, high = sweeps.neighbours(best)
+    assert tried[low] > tried[best] < tried[high]
+
+
+@pytest.mark.slow
+def test_one_run_comes_again():
+    (first, *_) = of_seeds("SwiGLU", STORIES)
+    settings = {name: first[name] for name in ("text", "part", "rate", "seed", "steps")}
+    run = block_parts.train_one(settings)
+    for measured in ("validation", "test"):
+        assert run[measured] == pytest.approx(first[measured], abs=0.02)
+
+
+def test_only_the_old_place_of_the_norm_gains_on_both_texts():
+    found = {(part, text): gain(part, text) for part in NEW for text in TEXTS}
+    gaining = {side for side, one in found.items() if one.low > 0}
+    assert gaining == {("post-norm", STORIES), ("post-norm", PLAYS)}
+    assert round(found["post-norm", PLAYS].mean, 2) == 0.11
+    assert round(found["post-norm", STORIES].mean, 2) == 0.03
+    for part in ("SwiGLU", "QK-norm"):
+        for text in TEXTS:
+            assert found[part, text].low < 0 < found[part, text].high
+
+
+def test_shared_keys_cost_something_on_the_stories_alone():
+    found = [gain("GQA, wider MLP", text) for text in (STORIES, PLAYS)]
+    assert round(found[0].mean, 2) == -0.02
+    assert found[0].high < 0 < found[1].high
+
+
+def test_no_new_part_gains_as_much_as_the_norms_old_place():
+    for text in TEXTS:
+        means = {part: gain(part, text).mean for part in NEW}
+        assert max(means, key=means.get) == "post-norm"
+
+
+def test_rmsnorm_gains_nothing_among_the_parts_of_the_two_core_minute():
+    runs = results.record("recipe_ablations")["runs"]
+    for low, high in (("bottom", "alone: RMSNorm"), ("without: RMSNorm", "top")):
+        sides = (
+            [run["test"] for run in at_best_rate(runs, side=side, characters=1_024_000)]
+            for side in (low, high)
+        )
+        found = mean_and_interval([a - b for a, b in zip(*sides, strict=True)])
+        assert found.low < 0 < found.high + 0.001
+        assert abs(found.mean) < 0.015
