@@ -246,7 +246,11 @@ class RealModel {
     const isHere = this.place.contains(document.activeElement);
     this.place.replaceChildren(
       h("p", { class: "note", "data-value": "opened" }, openedInWords(model)),
-      h("div", { class: "controls" }, modelField("Open another file", (file) => this.open(file))),
+      h(
+        "div",
+        { class: "controls" },
+        modelField("Open another file", (file) => this.open(file)),
+      ),
       this.field.element,
     );
     this.field.place.append(this.told);

@@ -68,8 +68,7 @@ export function nextTokens({ change }) {
   const mark = () => {
     const shown = parts ? [head, ...others] : [head];
     for (const one of shown) one.mark();
-    state.textContent =
-      off.length === 0 ? `Now: ${allOn(parts)}.` : `Off now: ${offInWords(off)}.`;
+    state.textContent = off.length === 0 ? `Now: ${allOn(parts)}.` : `Off now: ${offInWords(off)}.`;
     all.textContent = `Switch ${parts ? "everything" : "all heads"} on`;
     const wanted = [...shown.map(({ element }) => element), ...(off.length > 0 ? [all] : [])];
     const isThere = wanted.length === switches.children.length && wanted.every(isIn);
@@ -101,7 +100,9 @@ export function nextTokens({ change }) {
       said.textContent = predicts
         ? nextSentence(before, off, after, parts) + ofWeights(map, off, parts)
         : "This model reads in both directions, and predicts no next token.";
-      about.textContent = parts ? [ABOUT_MLP, ...(second === null ? [] : [taken(second)])].join(" ") : "";
+      about.textContent = parts
+        ? [ABOUT_MLP, ...(second === null ? [] : [taken(second)])].join(" ")
+        : "";
       if (predicts) mark();
       else for (const one of [state, switches]) one.replaceChildren();
     },
@@ -152,7 +153,8 @@ function nextTable(before, off, after, parts) {
 }
 
 function cells(side, next, i) {
-  if (next === null) return [h("td", { class: "sentence" }, "…"), h("td", {}, "…")];
+  if (next === null)
+    return [h("td", { class: "sentence", "data-value": `${side} token ${i}` }, "…"), h("td")];
   const [token, share] = next[i];
   const filled = `${Math.round(100 * share)}%`;
   const colour = mixed(COLOURS.weights, 45);
@@ -179,7 +181,8 @@ function nextSentence(before, off, after, parts) {
   const [token, share] = (before ?? after ?? [["", 0]])[0];
   const most = `${quotedToken(token)} is the most probable, ${fixed(share)}`;
   const without = offInWords(off);
-  if (!after && off.length > 0) return `What comes without ${without} isn't known yet.`;
+  if (off.length > 0 ? !after : !before)
+    return `What comes ${off.length > 0 ? `without ${without}` : `with ${allOn(parts)}`} isn't known yet.`;
   if (!after) return `With ${allOn(parts)}, ${most}.`;
   if (!before) return `Without ${without}, ${most}.`;
   const found = after.find(([one]) => one === token);
