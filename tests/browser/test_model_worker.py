@@ -366,7 +366,7 @@ def test_writing_is_stopped_and_is_by_whatever_comes_next(worker):
     written_until(30, "read", text="a cat", chat=False, off=[])
     assert worker.answers(31)[-1]["reading"]["text"] == "a cat"
     written_until(40, "switch", off=["0.0"])
-    assert worker.answers(41)[-1]["kind"] == "after"
+    assert worker.answers(41)[-1]["kind"] == "reading"
     written_until(50, "write", temperature=0, topP=1, seed=1, most=2)
     assert worker.answers(51, "ended")[-1]["why"] in ("most", "end")
 

@@ -52,6 +52,8 @@ export class Requests {
   isLate(message) {
     const { kind, number } = message;
     if (this.isOfFile(message)) return number < this.last.open;
-    return number < (kind === "whole" ? this.count : this.last.read);
+    const { read, switch: switched } = this.last;
+    const newest = { whole: this.count, reading: Math.max(read, switched) };
+    return number < (newest[kind] ?? read);
   }
 }
