@@ -158,6 +158,7 @@ class RealModel {
     this.setWriting(false);
     [this.asked, this.isReading, this.then] = [this.field.asked(), true, null];
     this.tell("The text is being read.");
+    this.field.reading();
     this.ask("read", { ...this.asked, off: this.off });
   }
 

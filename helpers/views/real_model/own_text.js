@@ -22,7 +22,7 @@ const READ = "What the model has read, and marked, what it wrote:";
 const ANSWERED = "Your question, and marked, what the model answered:";
 const UNREAD =
   "This text hasn't been read yet: all below still shows the one before. Enter reads it, and so " +
-  "do the buttons.";
+  "do the buttons below.";
 const ERRS =
   "So small a model is often wrong. Watch how it works, and believe nothing that it writes.";
 
@@ -30,7 +30,7 @@ const ERRS =
  * The controls, and the text that the model has before it, with what it wrote marked. `answer(how)`
  * hears that a chat's question was asked. Returns the element, with a `place` for what is told;
  * `asked()`, what stands in the field; `put(asked)` something else into it; `focus()`;
- * `writing(on)`, whether it is writing now; `refuse()`, that what stands in the field can't be read;
+ * `writing(on)`, whether it is writing now; `reading()`, that it is being read; `refuse()`, that what stands in the field can't be read;
  * and `show(asked, written)`, what the model has read, beside which a field that differs says so,
  * and what it wrote, on a line of its own in a chat.
  * @param {{
@@ -156,7 +156,11 @@ export function ownText({ read, answer, write, stop, back }) {
       compare();
     },
     focus: () => field.focus(),
+    reading() {
+      unread.textContent = "";
+    },
     refuse() {
+      compare();
       if (unread.textContent !== "") unread.textContent = REFUSED;
     },
     writing(on) {

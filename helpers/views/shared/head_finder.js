@@ -50,6 +50,7 @@ export function headFinder({ jobs, pick }) {
         h("label", {}, "layer ", fields[0]),
         h("label", {}, "head ", fields[1]),
       ),
+      h("span", { class: "small" }, "Found on this book's texts; on another, it may do otherwise."),
     ),
     /**
      * @param {{ layers: number, heads: number }} reading

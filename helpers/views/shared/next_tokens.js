@@ -148,7 +148,11 @@ function nextTable(before, off, after, parts) {
   ].filter(({ side }) => side === "before" || off.length > 0);
   const columns = [null, ...sides.map(({ title }) => head(title))];
   const row = (_, i) => [String(i + 1), ...sides.flatMap(({ side, next }) => cells(side, next, i))];
-  const found = table("Next token", columns, (before ?? after ?? []).map(row));
+  const found = table(
+    "Next token, after the last of the text",
+    columns,
+    (before ?? after ?? []).map(row),
+  );
   return scroll("The most probable next tokens", found);
 }
 
