@@ -273,8 +273,8 @@ def test_the_mouse_shows_a_token_for_a_while_and_a_click_keeps_it(shown):
     assert tokens.nth(4).evaluate(framed) == ["none", "true"]
     chosen = "“\u2068a\u2069” at 4"
     assert shown.value("asked") == (
-        f"Query: {chosen} chosen. Key: none chosen. Below each key: the weight that the "
-        "query gives it. Places are counted from 0."
+        f"Query: {chosen} chosen. Key: none chosen. Below each key: the weight that "
+        "the query gives it. Places are counted from 0."
     )
     words = f"heads by the largest weight of {chosen} (no key is chosen):"
     assert shown.value("count").endswith(words)

@@ -471,7 +471,9 @@ def test_what_is_switched_while_a_text_is_read_isnt_shown_as_known(talk):
     talk.read("fed", off=["0.0"])
     values = shown.values()
     assert values["off"] == "Now: everything on."
-    words = "What comes with everything on isn't known yet. The weights shown are still "
+    words = (
+        "What comes with everything on isn't known yet. The weights shown are still "
+    )
     assert values["lost"] == f"{words}those without head 0.0."
     assert talk.asked()["off"] == []
 
@@ -589,6 +591,67 @@ def test_it_writes_token_by_token_stops_and_goes_back(talk):
     assert (shown.value("written"), shown.value("new")) == ("ab c", "")
     shown.press("one token", "Enter")
     assert talk.asked()["most"] == 1
+
+
+SIDES = ("query", "key")
+AT_END = """(side) => {
+    const box = document.querySelector(`.live ${side}`);
+    return [box.scrollHeight - box.clientHeight > 10,
+        box.scrollHeight - box.clientHeight - box.scrollTop < 2];
+}"""
+
+
+def test_a_long_text_is_held_in_bounds_and_shown_at_its_end_once_it_is_written(
+    own, tiny
+):
+    own.page.set_viewport_size({"width": 375, "height": 800})
+    own.hand_over("open", tiny[0])
+    wait(own, "status", "tokens read")
+    text = "cat\n" * 40
+    own.type("own text", text)
+    own.press("own text", "Enter")
+    wait(own, "status", r"^\d\d+ tokens read")
+    frame = "new Promise((done) => requestAnimationFrame(() => setTimeout(done, 50)))"
+    own.page.evaluate(frame)
+    assert own.page.evaluate(AT_END, ".written") == [True, False]
+    own.press("one token", "Enter")
+    wait(own, "status", "written")
+    own.page.evaluate(frame)
+    for place in (".written", *(f".arched:has([data-control={one}])" for one in SIDES)):
+        assert own.page.evaluate(AT_END, place) == [True, True]
+
+
+def test_another_file_is_chosen_once_one_is_open(talk):
+    shown = talk.opened().shown
+    shown.hand_over("open", FILE)
+    assert (talk.asked()["kind"], talk.asked()["file"]) == ("open", 4)
+    assert shown.value("status") == "The file is being opened."
+
+
+def test_what_is_switched_stands_near_the_text_on_a_phone(talk):
+    shown = talk.opened().shown
+    order = """() => {
+        const [map, switches] = [".head-map", "[data-control='switch']"].map(
+            (one) => document.querySelector(`.live ${one}`));
+        return Boolean(map.compareDocumentPosition(switches) & 4);
+    }"""
+    assert shown.page.evaluate(order) is True
+    shown.page.set_viewport_size({"width": 375, "height": 800})
+    shown.page.wait_for_function(f"!({order})()")
+    shown.page.set_viewport_size({"width": 1280, "height": 800})
+    shown.page.wait_for_function(f"({order})()")
+
+
+def test_a_heads_name_and_a_missing_score_are_explained(talk):
+    shown = talk.opened().shown
+    shown.press("layer", "ArrowUp")
+    assert "(1.0 is layer 1, head 0)" in shown.value("caption")
+    left_out = shown.value("without scores")
+    assert "copy" not in left_out
+    talk.read("fbe")
+    left_out = shown.value("without scores")
+    assert "it needs a token that comes twice." in left_out
+    assert "it needs a recorded sentence with everything on." in left_out
 
 
 @pytest.mark.parametrize(
