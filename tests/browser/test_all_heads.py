@@ -261,8 +261,8 @@ def test_the_mouse_shows_a_token_for_a_while_and_a_click_keeps_it(shown):
     tokens.nth(5).hover()
     on = "“\u2068b\u2069” at 5"
     assert shown.value("asked") == (
-        f"Query: {on} under the mouse, none chosen. Key: none chosen. Below each key: the "
-        "weight that the query gives it. Places are counted from 0."
+        f"Query: {on} under the mouse, none chosen. Key: none chosen. Below each key: "
+        "the weight that the query gives it. Places are counted from 0."
     )
     framed = "(one) => [getComputedStyle(one).outlineStyle, one.ariaSelected]"
     assert tokens.nth(5).evaluate(framed) == ["dashed", "false"]
