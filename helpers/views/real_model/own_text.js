@@ -12,12 +12,14 @@ const UNASKED =
   "This question hasn't been asked yet: all below still shows the text before. Enter asks it.";
 const REFUSED = "All below still shows the text before.";
 const CHAT =
-  "Enter asks, and the model answers until its end. Each question is a chat of its own: the model " +
-  "knows nothing of the one before. The rows below show more than you typed, because the chat's " +
-  "template adds tokens that say who speaks, “<|im_start|>system …”, and an instruction.";
+  "Enter asks, and the model answers until its end. Each question is a chat of its own: the " +
+  "model knows nothing of the one before. The rows below show more than you typed, because " +
+  "the chat's template adds tokens that say who speaks, “<|im_start|>system …”, and an " +
+  "instruction.";
 const DRAWING =
-  "At temperature 0 the most probable token is taken each time; the higher, the more often another " +
-  "is drawn. With top-p, only the most probable ones can be drawn that together reach that share.";
+  "At temperature 0 the most probable token is taken each time; the higher, the more often " +
+  "another is drawn. With top-p, only the most probable ones can be drawn that together " +
+  "reach that share.";
 const READ = "What the model has read, and marked, what it wrote:";
 const ANSWERED = "Your question, and marked, what the model answered:";
 const UNREAD =
@@ -30,7 +32,8 @@ const ERRS =
  * The controls, and the text that the model has before it, with what it wrote marked. `answer(how)`
  * hears that a chat's question was asked. Returns the element, with a `place` for what is told;
  * `asked()`, what stands in the field; `put(asked)` something else into it; `focus()`;
- * `writing(on)`, whether it is writing now; `reading()`, that it is being read; `refuse()`, that what stands in the field can't be read;
+ * `writing(on)`, whether it is writing now; `reading()`, that it is being
+ * read; `refuse()`, that what stands in the field can't be read;
  * and `show(asked, written)`, what the model has read, beside which a field that differs says so,
  * and what it wrote, on a line of its own in a chat.
  * @param {{

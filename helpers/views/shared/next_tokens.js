@@ -185,8 +185,8 @@ function nextSentence(before, off, after, parts) {
   const [token, share] = (before ?? after ?? [["", 0]])[0];
   const most = `${quotedToken(token)} is the most probable, ${fixed(share)}`;
   const without = offInWords(off);
-  if (off.length > 0 ? !after : !before)
-    return `What comes ${off.length > 0 ? `without ${without}` : `with ${allOn(parts)}`} isn't known yet.`;
+  const state = off.length > 0 ? `without ${without}` : `with ${allOn(parts)}`;
+  if (off.length > 0 ? !after : !before) return `What comes ${state} isn't known yet.`;
   if (!after) return `With ${allOn(parts)}, ${most}.`;
   if (!before) return `Without ${without}, ${most}.`;
   const found = after.find(([one]) => one === token);
