@@ -2,21 +2,23 @@ import { dropsFiles } from "./shared/files.js";
 import { headPicture } from "./shared/head_picture.js";
 import { unpackReading } from "./shared/head_readings.js";
 import { h } from "./shared/page.js";
-import { startWorker } from "./shared/start_worker.js";
-import { fixed, several } from "./shared/words.js";
+import { several } from "./shared/words.js";
+import {
+  BROKE_OFF,
+  endedInWords,
+  NO_WORKER,
+  OF_TABLES,
+  ofTotal,
+  openedInWords,
+  progressInWords,
+  STAYS,
+} from "./real_model/in_words.js";
 import { dropKept, fetchedFile } from "./real_model/kept_file.js";
-import { megabytes, opening } from "./real_model/opening.js";
+import { modelField, opening } from "./real_model/opening.js";
 import { ownText } from "./real_model/own_text.js";
+import { Requests } from "./real_model/requests.js";
 import { textMenu } from "./real_model/text_menu.js";
-import REAL_MODEL_CODE from "./real_model/model_worker.js?text";
 /** @import { Asked } from "./real_model/own_text.js" */
-
-const NO_WORKER = "This browser doesn't let the page start a worker: no file can be opened here.";
-const STAYS = "All of it happens on this computer: nothing of the file or of your text leaves it.";
-const OF_TABLES = "These are of the recorded sentences, not of what the model has read since.";
-const BROKE_OFF =
-  "The model has stopped, perhaps because memory is lacking: close other pages, and open its " +
-  "file again.";
 
 /** Every head of a real model: of recorded sentences, and of any text once its file is open. */
 export function render({ state, el }) {
@@ -27,18 +29,19 @@ export function render({ state, el }) {
   page.showRecorded(state.readings[0].text, state.start);
 }
 
-/** What stands on the page, and the worker behind it. Requests are counted from 1. */
+/** What stands on the page, and what it asks of the worker behind it. */
 class RealModel {
   constructor(state) {
     this.state = state;
     this.readings = state.readings.map(unpackReading);
     this.shown = this.readings[0];
-    /** @type {Worker | null} */
-    this.worker = null;
-    this.count = 0; // of what the worker was asked for
-    this.opens = 0; // the request for the file that was handed over last
-    this.reads = 0; // that for the text that was read last; answers to earlier ones are late
-    this.openName = ""; // of that file, if it has one
+    this.requests = new Requests({
+      hear: (message) => this.hear(message),
+      lose: (begun) => this.lose(begun ? BROKE_OFF : NO_WORKER),
+    });
+    /** @type {string[]} */
+    this.off = []; // what the reader has switched off, for this text and all later ones
+    this.openName = ""; // of the file that was handed over last, if it has one
     this.fromSite = false; // whether the file was fetched
     this.isFetching = false;
     /** @type {ReturnType<typeof unpackReading> | null} */
@@ -63,6 +66,10 @@ class RealModel {
     });
     this.field = ownText({
       read: () => this.read(),
+      answer: (how) => {
+        this.read();
+        this.then = () => this.write(how);
+      },
       write: (how) => this.onceRead(() => this.write(how)),
       stop: () => this.stop(),
       back: () => this.onceRead(() => this.ask("back")),
@@ -76,10 +83,9 @@ class RealModel {
     this.place = h("div", {}, this.opening.element);
     this.status = h("p", { class: "note status", "aria-live": "polite", "data-value": "status" });
     this.wrong = h("p", { class: "note wrong", role: "alert", "data-value": "wrong" });
-    this.elements = [
-      ...[this.menu.element, this.place, stays, this.status, this.wrong],
-      this.picture.element,
-    ];
+    this.told = h("div", {}, this.status, this.wrong); // beside the text, once there is one
+    this.below = h("div", {}, this.told);
+    this.elements = [this.menu.element, this.place, stays, this.below, this.picture.element];
   }
 
   // --- which text is shown ---
@@ -102,6 +108,7 @@ class RealModel {
     this.shown = this.readings.find((one) => one.text === text) ?? this.readings[0];
     this.offer();
     this.picture.show(this.shown, start);
+    if (this.off.length > 0) this.switch(this.off);
   }
 
   get isOpen() {
@@ -111,25 +118,18 @@ class RealModel {
   // --- what the reader asks for ---
 
   ask(kind, more = {}) {
-    this.count += 1;
     this.wrong.textContent = "";
-    this.worker?.postMessage({ kind, number: this.count, ...more });
+    this.picture.tell("");
+    this.requests.ask(kind, more);
   }
 
   /** @param {Blob} [file] */
   open(file, fromSite = false) {
-    if (!file) return;
-    this.worker ??= startWorker(
-      REAL_MODEL_CODE,
-      (message) => this.hear(message),
-      (begun) => this.lose(begun ? BROKE_OFF : NO_WORKER),
-    );
-    if (!this.worker) return;
+    if (!file || !this.requests.start()) return;
     this.fromSite = fromSite;
     this.openName = file instanceof File ? file.name : "";
     const { name, bytes, sha256 } = this.state.model;
     this.ask("open", { file, expected: { name, bytes, sha256 } });
-    this.opens = this.count;
     this.tellOpening("The file is being opened.");
   }
 
@@ -158,8 +158,8 @@ class RealModel {
     this.setWriting(false);
     [this.asked, this.isReading, this.then] = [this.field.asked(), true, null];
     this.tell("The text is being read.");
-    this.ask("read", { ...this.asked, off: [] });
-    this.reads = this.count;
+    this.field.reading();
+    this.ask("read", { ...this.asked, off: this.off });
   }
 
   /** Do something with the text in the field, once it is read. */
@@ -173,14 +173,14 @@ class RealModel {
 
   write({ temperature, topP, most }) {
     if (!this.reading || this.isWriting) return;
-    this.ask("write", { temperature, topP, seed: this.count, most });
+    this.ask("write", { temperature, topP, seed: this.requests.count, most });
     [this.base, this.wrote, this.begun] = [this.reading.text, 0, performance.now()];
     this.tell("The model is writing.");
     this.setWriting(true);
   }
 
   stop() {
-    this.worker?.postMessage({ kind: "stop", number: this.count });
+    this.requests.stop();
   }
 
   setWriting(on) {
@@ -190,14 +190,15 @@ class RealModel {
 
   /** What the chosen parts are worth: recorded for one head, or asked for. */
   switch(off) {
-    if (this.isReading) {
-      this.then = () => this.switch(off);
-    } else if (this.isOpen) {
-      this.tell("The text is being read once more.");
+    this.off = off;
+    if (this.isOpen) {
       this.picture.answer(off, null);
-      this.ask("switch", { off });
+      if (this.isReading) this.then = () => this.switch(off);
+      else this.ask("switch", { off });
+      this.picture.tell("The text is being read once more.");
     } else {
       const last = off.slice(-1);
+      this.off = last;
       const [layer, head] = (last[0] ?? "").split(".").map(Number);
       const found = last.length > 0 ? (this.shown.without?.(layer, head) ?? null) : null;
       this.picture.answer(last, found);
@@ -207,51 +208,53 @@ class RealModel {
   // --- what the worker tells ---
 
   hear(message) {
-    const { kind, number } = message;
-    const isOfFile = kind === "progress" || kind === "opened" || number === this.opens;
-    if (number < (isOfFile ? this.opens : this.reads)) return;
     ({
       progress: () => this.progress(message),
       opened: () => this.opened(message),
-      tokens: () => this.tell(`Reading: ${message.done} of ${message.total} tokens.`),
+      tokens: () => this.tokens(message),
       reading: () => this.readAnew(message),
-      after: () => this.switched(message),
-      whole: () => this.hearWhole(message),
+      whole: () => this.picture.whole(message.next),
       token: () => this.token(message),
       ended: () => this.ended(message),
       failed: () => this.failed(message),
-    })[kind]();
+    })[message.kind]();
   }
 
-  tell(words) {
-    this.status.textContent = words;
+  tell(said) {
+    this.status.textContent = said;
+  }
+
+  /** Beside what asked for it. */
+  tokens(message) {
+    const said = `Reading: ${message.done} of ${message.total} tokens.`;
+    if (this.requests.isOfSwitch(message)) this.picture.tell(said);
+    else this.tell(said);
   }
 
   /** Beside the field for the file; once a model is open, where all else is told. */
-  tellOpening(words, done = 0, total = 0) {
-    if (this.opening.element.isConnected) this.opening.tell(words, done, total);
-    else this.tell(words);
+  tellOpening(said, done = 0, total = 0) {
+    if (this.opening.element.isConnected) this.opening.tell(said, done, total);
+    else this.tell(said);
   }
 
-  progress({ stage, done, total }) {
-    const words = `${stage[0].toUpperCase()}${stage.slice(1)}: ${ofTotal(done, total)}`;
-    this.tellOpening(words, done, total);
+  progress(message) {
+    this.tellOpening(progressInWords(message), message.done, message.total);
   }
 
   /** The file is open: its place is taken by the reader's text, which is read at once. */
   opened({ model }) {
-    const { name, layers, heads, vocabulary, contextLength, compute } = model;
     this.opening.tell("");
     const isHere = this.place.contains(document.activeElement);
     this.place.replaceChildren(
+      h("p", { class: "note", "data-value": "opened" }, openedInWords(model)),
       h(
-        "p",
-        { class: "note", "data-value": "opened" },
-        `${name} is open: ${layers} layers of ${heads} heads, ${several(vocabulary, "token")} ` +
-          `in its list, up to ${contextLength} in a text. ${compute} computes.`,
+        "div",
+        { class: "controls" },
+        modelField("Open another file", (file) => this.open(file)),
       ),
       this.field.element,
     );
+    this.field.place.append(this.told);
     this.ofTables.textContent = OF_TABLES;
     this.field.put(this.reading ? this.given : { text: this.shown.text, chat: false });
     if (isHere) this.field.focus(); // what had it is gone
@@ -259,13 +262,18 @@ class RealModel {
   }
 
   readAnew({ number, reading }) {
-    if (this.reads === number) [this.given, this.isReading] = [this.asked, false];
+    const { last } = this.requests;
+    if (last.read === number) [this.given, this.isReading] = [this.asked, false];
     const found = this.withLost(unpackReading(reading));
+    const T = found.tokens.length;
+    const keeps = last.switch === number && this.reading?.tokens.length === T;
     [this.reading, this.shown] = [found, found];
     this.showText(reading.text);
     this.offer();
-    this.picture.show(found, { query: found.tokens.length - 1, parts: true });
-    if (!this.isWriting) this.tell(`${several(reading.tokens.length, "token")} read.`);
+    const atEnd = !keeps && reading.text !== this.given.text;
+    this.picture.show(found, { ...{ query: T - 1, parts: true, off: this.off }, keeps, atEnd });
+    if (last.switch === number) this.picture.tell("");
+    else if (!this.isWriting) this.tell(`${several(T, "token")} read.`);
     const { then } = this;
     this.then = null;
     then?.();
@@ -288,17 +296,6 @@ class RealModel {
     this.field.show(this.given, text.slice(this.given.text.length));
   }
 
-  switched({ number, off, next }) {
-    if (number !== this.count) return; // another part was switched since
-    this.picture.answer(off, next);
-    this.tell("");
-  }
-
-  /** What comes with everything on, of the text as it was when the last thing was asked. */
-  hearWhole({ number, next }) {
-    if (number === this.count) this.picture.whole(next);
-  }
-
   token({ text, next }) {
     if (!this.isWriting) return;
     this.wrote += 1;
@@ -310,14 +307,17 @@ class RealModel {
   ended({ why }) {
     if (!this.isWriting) return;
     this.setWriting(false);
-    const speed = (1000 * this.wrote) / (performance.now() - this.begun);
-    const tokens = several(this.wrote, "token");
-    this.tell(`${WHY[why]} ${tokens} written, ${fixed(speed, 1)} a second.`);
+    this.tell(endedInWords(why, this.wrote, (performance.now() - this.begun) / 1000));
   }
 
-  failed({ number, message }) {
-    const isOfFile = number === this.opens;
+  failed(answer) {
+    const { message } = answer;
+    const isOfFile = this.requests.isOfFile(answer);
     const name = isOfFile && this.openName ? `“${this.openName}”: ` : "";
+    if (this.requests.isOfSwitch(answer)) {
+      this.picture.tell("", message);
+      return;
+    }
     if (isOfFile) this.opening.tell("");
     if (isOfFile && this.fromSite) dropKept(this.state.fileUrl);
     this.setWriting(false);
@@ -326,14 +326,16 @@ class RealModel {
       this.read(); // which the file has ended
     else [this.isReading, this.then] = [false, null];
     if (this.isOpen) this.offer(); // what was chosen may be what couldn't be read
+    if (!isOfFile) this.field.refuse();
     this.wrong.textContent = name + message;
   }
 
   /** The worker is gone; what was recorded is still there. */
   lose(message) {
-    this.worker?.terminate();
-    [this.worker, this.reading, this.then] = [null, null, null];
+    this.requests.end();
+    [this.reading, this.then, this.off] = [null, null, []];
     this.menu.forget();
+    this.below.append(this.told);
     this.given = { text: "", chat: false };
     this.isReading = false;
     this.setWriting(false);
@@ -345,12 +347,3 @@ class RealModel {
     this.showRecorded(this.shown.text);
   }
 }
-
-const WHY = {
-  end: "The model has ended its text.",
-  most: "As many as were asked for.",
-  stopped: "Stopped.",
-  full: "The text is as long as this page takes.",
-};
-
-const ofTotal = (done, total) => `${Math.round(done / 1e6)} of ${megabytes(total)}`;

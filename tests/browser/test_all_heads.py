@@ -214,7 +214,7 @@ def test_a_head_is_switched_off_and_on_again(shown):
     shown.press("switch", "Enter")
     assert_side("before", READINGS[0]["next"])
     assert_side("after", READER.next_without(TEXTS[0], [place]))
-    assert f"Without {name}, " in shown.value("lost")
+    assert f"Without head {name}, " in shown.value("lost")
     assert shown.control("switch").inner_text() == f"Switch head {name} on again"
     assert shown.value("off") == f"Off now: head {name}."
 
@@ -261,7 +261,8 @@ def test_the_mouse_shows_a_token_for_a_while_and_a_click_keeps_it(shown):
     tokens.nth(5).hover()
     on = "“\u2068b\u2069” at 5"
     assert shown.value("asked") == (
-        f"Query: {on} under the mouse, none chosen. Key: none chosen."
+        f"Query: {on} under the mouse, none chosen. Key: none chosen. Below each key: "
+        "the weight that the query gives it. Places are counted from 0."
     )
     framed = "(one) => [getComputedStyle(one).outlineStyle, one.ariaSelected]"
     assert tokens.nth(5).evaluate(framed) == ["dashed", "false"]
@@ -272,7 +273,10 @@ def test_the_mouse_shows_a_token_for_a_while_and_a_click_keeps_it(shown):
     shown.page.mouse.move(1, 1)
     assert tokens.nth(4).evaluate(framed) == ["none", "true"]
     chosen = "“\u2068a\u2069” at 4"
-    assert shown.value("asked") == f"Query: {chosen} chosen. Key: none chosen."
+    assert shown.value("asked") == (
+        f"Query: {chosen} chosen. Key: none chosen. Below each key: the weight that "
+        "the query gives it. Places are counted from 0."
+    )
     words = f"heads by the largest weight of {chosen} (no key is chosen):"
     assert shown.value("count").endswith(words)
     tokens.nth(5).hover()  # the ranking stays that of the chosen one

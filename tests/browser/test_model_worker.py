@@ -172,13 +172,14 @@ def test_what_is_off_is_off_as_in_pytorch(worker, name):
     off, parts = OFF[name]
     before = worker.read(TEXT)
     after = worker.ask("switch", off=off)
-    assert (after["kind"], after["off"]) == ("after", off)
+    assert (after["kind"], after["reading"]["off"]) == ("reading", off)
+    after = after["reading"]
     with replaced(model, parts):
         close(after["next"], next_of(model, tokenizer, before["ids"]))
     assert before["off"] == []
     assert after["next"] != before["next"]
     back = worker.ask("switch", off=[])
-    close(back["next"], before["next"])
+    close(back["reading"]["next"], before["next"])
 
 
 def test_no_later_token_sees_the_first_where_the_sink_is_off(worker):
@@ -261,7 +262,7 @@ def test_a_chats_question_stays_whole(worker):
     before = worker.read("the cat", chat=True)
     message = worker.ask("back")["message"]
     assert message.startswith("The model has written nothing yet; your question in a")
-    assert worker.ask("switch", off=[])["next"] == before["next"]
+    assert worker.ask("switch", off=[])["reading"]["next"] == before["next"]
 
 
 def test_what_comes_with_everything_on_follows_what_was_written_without_a_part(worker):
@@ -365,7 +366,7 @@ def test_writing_is_stopped_and_is_by_whatever_comes_next(worker):
     written_until(30, "read", text="a cat", chat=False, off=[])
     assert worker.answers(31)[-1]["reading"]["text"] == "a cat"
     written_until(40, "switch", off=["0.0"])
-    assert worker.answers(41)[-1]["kind"] == "after"
+    assert worker.answers(41)[-1]["kind"] == "reading"
     written_until(50, "write", temperature=0, topP=1, seed=1, most=2)
     assert worker.answers(51, "ended")[-1]["why"] in ("most", "end")
 

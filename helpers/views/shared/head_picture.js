@@ -4,7 +4,8 @@
 import { headFinder } from "./head_finder.js";
 import { headMap } from "./head_map.js";
 import { headRanking } from "./head_ranking.js";
-import { exact, headName, tokenAt } from "./head_words.js";
+import { onSecond } from "./head_readings.js";
+import { exact, headName, SINK, tokenAt } from "./head_words.js";
 import { heatMap } from "./heat_map.js";
 import { inTurns } from "./in_turns.js";
 import { nextTokens } from "./next_tokens.js";
@@ -21,10 +22,12 @@ const NOBODY = { query: null, key: null };
 /**
  * The view of a reading. `change(off)` hears which heads are to be off, each as "13.8", the last
  * one behind the others; `jobs` are heads that are offered by what they do. Returns the element;
- * `show(reading, start)`, where `start` has the head, the query and the key to begin with, and
- * `parts`, whether more than heads can be switched; `answer(off, next)`, the next tokens without
- * what is off, or null where they aren't known; `expect(next)`, those of a text that grows; and
- * `whole(next)`, those with everything on.
+ * `show(reading, start)`, where `start` has the head, the query and the key to begin with, what is
+ * to be `off`, `parts`, whether more than heads can be switched, `keeps`, whether the text is the
+ * one before, so that what was chosen stays, and `atEnd`, whether the rows show their last tokens;
+ * `answer(off, next)`, the next tokens without what is off, or null where they aren't known;
+ * `expect(next)`, those of a text that grows; `whole(next)`, those with everything on; and
+ * `tell(words, wrong)`, what is said beside the switches.
  * @param {{
  *   change: (off: string[]) => void, jobs?: [string, [number, number]][],
  * }} options
@@ -85,8 +88,13 @@ export function headPicture({ change, jobs = [] }) {
   const sidesOf = (found) =>
     off.length > 0 ? { before: null, after: found } : { before: found, after: null };
   const paintNext = () =>
-    predicted.show({ ...next, off, parts, predicts: reading.next !== null, map: reading.off });
+    predicted.show({
+      ...{ ...next, off, parts, predicts: reading.next !== null, map: reading.off },
+      second: hides() && reading.tokens.length > 2 ? onSecond(reading) : null,
+    });
 
+  /** Whether the weights that are shown were read with the first token hidden. */
+  const hides = () => reading.off.includes(SINK);
   const token = (i) => tokenAt(reading.tokens, i);
   const weight = ([layer, head], i, j) => reading.bytes(layer, head, i, j) / 255;
   /**
@@ -124,11 +132,16 @@ export function headPicture({ change, jobs = [] }) {
         : query === null
           ? `${more} that one looks at ${token(key)}.`
           : `${more} ${token(query)} looks at ${key === null ? "that one" : token(key)}.`;
-    return `Each square is a head, layers across and heads down${each}${says}`;
+    return (
+      `Each square is a head, layers across and heads down (${headName(chosen)} is layer ` +
+      `${chosen[0]}, head ${chosen[1]})${each}${says}`
+    );
   };
 
   const paintRows = () =>
-    rows.show({ kept, pointed }, (i, j) => weight(chosen, i, j), !off.includes(headName(chosen)));
+    rows.show({ kept, pointed }, (i, j) => weight(chosen, i, j), {
+      ...{ works: !off.includes(headName(chosen)), hides: hides() },
+    });
   const paintMap = () => {
     const { query, key } = pair();
     const every = ranking.rank(kept);
@@ -163,6 +176,20 @@ export function headPicture({ change, jobs = [] }) {
     matrix.mark(query !== null ? "queries" : key !== null ? "keys" : null, query ?? key ?? 0);
     predicted.choose(chosen);
   };
+  // What switches do stands in sight of the tokens on a phone, and beside the ranking elsewhere.
+  const near = h("div");
+  const effect = h("div", { class: "effect" }, predicted.elements);
+  const panels = h(
+    "div",
+    { class: "panels" },
+    h("div", { class: "found" }, ranking.elements),
+    matrix.element,
+  );
+  const narrow = matchMedia("(max-width: 599px)");
+  const arrange = () =>
+    narrow.matches ? near.append(effect) : panels.insertBefore(effect, matrix.element);
+  narrow.addEventListener("change", arrange);
+  arrange();
   const turns = inTurns();
   const paint = () => {
     turns.finish();
@@ -172,39 +199,35 @@ export function headPicture({ change, jobs = [] }) {
     element: h(
       "div",
       { class: "heads" },
-      rows.element,
-      finder?.element,
-      caption,
-      map.element,
-      sentence,
-      h(
-        "div",
-        { class: "panels" },
-        h("div", { class: "found" }, ranking.elements),
-        h("div", { class: "effect" }, predicted.elements),
-        matrix.element,
-      ),
+      ...[rows.element, finder?.element, near, caption, map.element, sentence],
+      panels,
     ),
     /**
      * @param {Reading} newReading
      * @param {{
-     *   head?: [number, number], query?: number | null, key?: number | null, parts?: boolean,
+     *   head?: [number, number], query?: number | null, key?: number | null, off?: string[],
+     *   parts?: boolean, keeps?: boolean, atEnd?: boolean,
      * }} start
      */
     show(newReading, start = {}) {
       turns.finish();
       reading = newReading;
-      [chosen, drawn, off, parts] = [start.head ?? chosen, "", reading.off, start.parts ?? false];
-      next = sidesOf(reading.next);
-      [kept, pointed] = [{ query: start.query ?? null, key: start.key ?? null }, NOBODY];
+      const { keeps = false, atEnd = false } = start;
+      [chosen, drawn, parts] = [start.head ?? chosen, "", start.parts ?? false];
+      off = start.off ?? reading.off;
+      const known = keeps ? next.before : null;
+      next = sidesOf(off.join() === reading.off.join() ? reading.next : null);
+      next.before ??= known;
+      if (!keeps) kept = { query: start.query ?? null, key: start.key ?? null };
+      pointed = NOBODY;
       const steps = [
         () => {
-          rows.fill(reading.tokens);
+          rows.fill(reading.tokens, atEnd);
           paintRows();
         },
         paintNext,
         () => {
-          ranking.read(reading);
+          ranking.read(reading, keeps);
           paintMap();
         },
         paintMatrix,
@@ -239,5 +262,6 @@ export function headPicture({ change, jobs = [] }) {
       next = { ...next, before: found };
       paintNext();
     },
+    tell: predicted.tell,
   };
 }

@@ -41,10 +41,11 @@ export function headRanking({ change, pick }) {
   const scores = h("span");
   const limits = h("span");
   const count = h("p", { class: "note", "data-value": "count" });
+  const without = h("p", { class: "note small", "data-value": "without scores" });
   const place = h("div", {}, list.element); // there is no list without heads
   const score = () => SCORES.find((one) => one.label === label);
-  const select = (chosen) => {
-    [label, least] = [chosen, 0];
+  const select = (chosen, from = 0) => {
+    [label, least] = [chosen, from];
     limits.replaceChildren(limitSlider());
   };
 
@@ -64,7 +65,7 @@ export function headRanking({ change, pick }) {
     const { low, top } = scale();
     return slider({
       name: "least",
-      label: low ? "Only with at most" : "Only with at least",
+      label: low ? "Only heads with at most" : "Only heads with at least",
       min: 0,
       max: STEPS,
       value: least,
@@ -93,13 +94,20 @@ export function headRanking({ change, pick }) {
   };
 
   return {
-    elements: [h("div", { class: "controls" }, scores, limits), count, place],
-    /** Another reading; the score stays where it has one. */
-    read(newReading) {
+    elements: [h("div", { class: "controls" }, scores, limits), without, count, place],
+    /**
+     * Another reading; the score stays where it has one. Where it `keeps` the text, which was read
+     * with other parts off, so does the least.
+     */
+    read(newReading, keeps = false) {
       [reading, counted] = [newReading, {}];
-      if (!fitting().some((one) => one.label === label)) label = PAIR;
+      const isThere = label === PAIR || fitting().some((one) => one.label === label);
+      if (!isThere) label = PAIR;
       scores.replaceChildren(scoreMenu());
-      select(label);
+      select(label, keeps && isThere ? least : 0);
+      without.textContent = SCORES.filter((one) => !one.fits(reading))
+        .map((one) => `“${one.label}” isn't offered here: it needs ${one.needs}.`)
+        .join(" ");
     },
     /** Back to the weight between two tokens. */
     byPair() {

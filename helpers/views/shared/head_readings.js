@@ -64,10 +64,11 @@ function bytesOf(text) {
 
 /**
  * A score of a head. `most` is its largest possible number, or null for the largest found; where
- * `low`, small numbers come first. `does` goes on with "the stronger its colour,".
+ * `low`, small numbers come first. `does` goes on with "the stronger its colour,"; a reading that
+ * it doesn't fit lacks what it `needs`.
  * @typedef {{
  *   label: string, does: string, low?: boolean, most: (reading: Reading) => number | null,
- *   fits: (reading: Reading) => boolean,
+ *   fits: (reading: Reading) => boolean, needs: string,
  *   of: (reading: Reading, layer: number, head: number) => number,
  * }} Score
  * @type {Score[]}
@@ -78,6 +79,7 @@ export const SCORES = [
     does: "the more it looks at the first token",
     most: () => 1,
     fits: ({ tokens }) => tokens.length > 1,
+    needs: "two tokens",
     of: (reading, layer, head) => later(reading, layer, head, (row) => row[0] / 255),
   },
   {
@@ -85,6 +87,7 @@ export const SCORES = [
     does: "the more it looks one token back",
     most: () => 1,
     fits: ({ tokens }) => tokens.length > 1,
+    needs: "two tokens",
     of: (reading, layer, head) => later(reading, layer, head, (row, i) => row[i - 1] / 255),
   },
   {
@@ -92,6 +95,7 @@ export const SCORES = [
     does: "the more it looks right behind an earlier copy of the token",
     most: () => 1,
     fits: ({ same }) => same.some((first, i) => first < i),
+    needs: "a token that comes twice",
     of: prefixMatching,
   },
   {
@@ -99,6 +103,7 @@ export const SCORES = [
     does: "the more a token looks at itself",
     most: () => 1,
     fits: ({ tokens }) => tokens.length > 1,
+    needs: "two tokens",
     of: (reading, layer, head) => later(reading, layer, head, (row, i) => row[i] / 255),
   },
   {
@@ -107,6 +112,7 @@ export const SCORES = [
     low: true,
     most: ({ tokens }) => Math.log(tokens.length),
     fits: ({ tokens }) => tokens.length > 1,
+    needs: "two tokens",
     of: (reading, layer, head) => later(reading, layer, head, entropy),
   },
   {
@@ -114,6 +120,7 @@ export const SCORES = [
     does: "the more nats the most probable next token loses without it",
     most: () => null,
     fits: ({ lost }) => lost !== null,
+    needs: "a recorded sentence with everything on",
     of: (reading, layer, head) => reading.lost?.(layer, head) ?? 0,
   },
 ];
@@ -146,4 +153,13 @@ function prefixMatching({ same, row }, layer, head) {
     for (let j = 1; j <= i; j += 1) if (same[j - 1] === same[i]) total += weights[j];
   }
   return total / 255 / asked;
+}
+
+/** The mean weight of all heads' later queries on the second token. */
+export function onSecond({ tokens, layers, heads, bytes }) {
+  let total = 0;
+  for (let layer = 0; layer < layers; layer += 1)
+    for (let head = 0; head < heads; head += 1)
+      for (let i = 2; i < tokens.length; i += 1) total += bytes(layer, head, i, 1);
+  return total / 255 / (layers * heads * (tokens.length - 2));
 }

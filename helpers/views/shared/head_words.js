@@ -47,11 +47,10 @@ export const SINK = "sink";
 /**
  * What is switched off, in words: "13.8" is a head, "mlp.5" a layer's MLP.
  * @param {string[]} off
- * @param {string} head what stands before a head's name
  */
-export const offInWords = (off, head = "") =>
+export const offInWords = (off) =>
   off
     .map((one) => (one === SINK ? "the first token" : one))
-    .map((one) => one.replace(/^mlp\./, "the MLP of layer ").replace(/^(?=\d)/, head))
+    .map((one) => one.replace(/^mlp\./, "the MLP of layer ").replace(/^(?=\d)/, "head "))
     .join(", ")
     .replace(/, ([^,]*)$/, " and $1");

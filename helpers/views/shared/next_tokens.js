@@ -7,6 +7,8 @@ import { fixed } from "./words.js";
 
 /** @import { Next } from "./head_readings.js" */
 
+const ROUNDS_TO_NONE = 0.005; // a smaller probability would be shown as 0.00
+
 /**
  * Buttons that switch parts off, and a table of the next tokens before and after. `change(off)`
  * hears which are to be off, the last one behind the others. Heads can always be switched; with
@@ -57,14 +59,16 @@ export function nextTokens({ change }) {
     },
   });
   const state = h("p", { class: "note", "data-value": "off" });
+  const doing = h("p", { class: "note", "aria-live": "polite", "data-value": "switching" });
+  const wrong = h("p", { class: "note wrong", role: "alert", "data-value": "switch wrong" });
+  const about = h("p", { class: "note small", "data-value": "about parts" });
   const switches = h("div", { class: "controls" });
   const numbers = h("div");
   const said = h("p", { class: "note", "aria-live": "polite", "data-value": "lost" });
   const mark = () => {
     const shown = parts ? [head, ...others] : [head];
     for (const one of shown) one.mark();
-    state.textContent =
-      off.length === 0 ? `Now: ${allOn(parts)}.` : `Off now: ${offInWords(off, "head ")}.`;
+    state.textContent = off.length === 0 ? `Now: ${allOn(parts)}.` : `Off now: ${offInWords(off)}.`;
     all.textContent = `Switch ${parts ? "everything" : "all heads"} on`;
     const wanted = [...shown.map(({ element }) => element), ...(off.length > 0 ? [all] : [])];
     const isThere = wanted.length === switches.children.length && wanted.every(isIn);
@@ -72,7 +76,11 @@ export function nextTokens({ change }) {
   };
   const isIn = (one) => one.parentNode === switches;
   return {
-    elements: [state, switches, numbers, said],
+    elements: [state, switches, doing, wrong, about, numbers, said],
+    /** Beside the switches: that something is being computed, or what went wrong with it. */
+    tell(words, error = "") {
+      [doing.textContent, wrong.textContent] = [words, error];
+    },
     /** Another head to switch. */
     choose(place) {
       [layer, name] = [place[0], headName(place)];
@@ -81,16 +89,20 @@ export function nextTokens({ change }) {
     /**
      * @param {{
      *   before: Next | null, off: string[], after: Next | null, parts: boolean,
-     *   predicts: boolean, map: string[],
+     *   predicts: boolean, map: string[], second: number | null,
      * }} shown `before` with everything on, `after` without what is `off`, each null where it isn't
-     *   known (yet); `map` is what was off while the weights were read
+     *   known (yet); `map` is what was off while the weights were read, `second` what the second
+     *   token got then, where the first was hidden
      */
-    show({ before, off: newOff, after, parts: withParts, predicts, map }) {
+    show({ before, off: newOff, after, parts: withParts, predicts, map, second }) {
       [off, parts] = [newOff, withParts];
       numbers.replaceChildren(...(before || after ? [nextTable(before, off, after, parts)] : []));
       said.textContent = predicts
-        ? nextSentence(before, off, after, map)
+        ? nextSentence(before, off, after, parts) + ofWeights(map, off, parts)
         : "This model reads in both directions, and predicts no next token.";
+      about.textContent = parts
+        ? [ABOUT_MLP, ...(second === null ? [] : [taken(second)])].join(" ")
+        : "";
       if (predicts) mark();
       else for (const one of [state, switches]) one.replaceChildren();
     },
@@ -106,6 +118,24 @@ function keepFocus(place, elements) {
 
 const allOn = (parts) => (parts ? "everything on" : "all heads on");
 
+const ABOUT_MLP = "A layer's MLP works behind its heads, on each token by itself.";
+
+/** What becomes of the weights on a first token that is hidden. */
+const taken = (second) =>
+  "The second token now sees only itself, and takes the place of the first: over all heads, the " +
+  `later tokens give it ${fixed(second)} on average.`;
+
+/** Which weights are shown, where some are switched off. */
+function ofWeights(map, off, parts) {
+  const isSame = map.length === off.length && map.every((one) => off.includes(one));
+  if (isSame) return off.length > 0 ? " All weights shown are without it, too." : "";
+  const still = map.length > 0 ? `without ${offInWords(map)}` : `with ${allOn(parts)}`;
+  return ` The weights shown are still those ${still}.`;
+}
+
+/** A probability; one that rounds to nothing isn't nothing. */
+const inWords = (share) => (share < ROUNDS_TO_NONE ? `less than ${ROUNDS_TO_NONE}` : fixed(share));
+
 /**
  * @param {Next | null} before
  * @param {Next | null} after
@@ -115,15 +145,20 @@ function nextTable(before, off, after, parts) {
   const sides = [
     { side: "before", next: before, title: allOn(parts) },
     { side: "after", next: after, title: `off: ${offInWords(off)}` },
-  ].filter(({ side, next }) => next !== null || (side === "before" && after !== null));
+  ].filter(({ side }) => side === "before" || off.length > 0);
   const columns = [null, ...sides.map(({ title }) => head(title))];
   const row = (_, i) => [String(i + 1), ...sides.flatMap(({ side, next }) => cells(side, next, i))];
-  const found = table("Next token", columns, (before ?? after ?? []).map(row));
+  const found = table(
+    "Next token, after the last of the text",
+    columns,
+    (before ?? after ?? []).map(row),
+  );
   return scroll("The most probable next tokens", found);
 }
 
 function cells(side, next, i) {
-  if (next === null) return [h("td", { class: "sentence" }, "…"), h("td", {}, "…")];
+  if (next === null)
+    return [h("td", { class: "sentence", "data-value": `${side} token ${i}` }, "…"), h("td")];
   const [token, share] = next[i];
   const filled = `${Math.round(100 * share)}%`;
   const colour = mixed(COLOURS.weights, 45);
@@ -146,18 +181,16 @@ function cells(side, next, i) {
  * @param {string[]} off
  * @param {Next | null} after
  */
-function nextSentence(before, off, after, map) {
+function nextSentence(before, off, after, parts) {
   const [token, share] = (before ?? after ?? [["", 0]])[0];
   const most = `${quotedToken(token)} is the most probable, ${fixed(share)}`;
-  const shown =
-    map.length > 0 ? `was read without ${offInWords(map)}` : "still shows all heads at work";
-  if (!after && off.length > 0) return `What comes without ${offInWords(off)} isn't known yet.`;
-  if (!after) return `With all heads, ${most}.`;
-  if (!before) return `Without ${offInWords(off)}, ${most}; the map ${shown}.`;
+  const without = offInWords(off);
+  const state = off.length > 0 ? `without ${without}` : `with ${allOn(parts)}`;
+  if (off.length > 0 ? !after : !before) return `What comes ${state} isn't known yet.`;
+  if (!after) return `With ${allOn(parts)}, ${most}.`;
+  if (!before) return `Without ${without}, ${most}.`;
   const found = after.find(([one]) => one === token);
-  const now = found ? fixed(found[1]) : `less than ${fixed(after[after.length - 1][1])}`;
-  return (
-    `Without ${offInWords(off)}, ${quotedToken(token)} has ${now} in place of ` +
-    `${fixed(share)}; the map ${shown}.`
-  );
+  const last = inWords(after[after.length - 1][1]); // those that aren't listed have less
+  const now = found ? inWords(found[1]) : `less than ${last.replace("less than ", "")}`;
+  return `Without ${without}, ${quotedToken(token)} has ${now} in place of ${fixed(share)}.`;
 }

@@ -13,8 +13,8 @@ const ROOM = 24; // above a line of tokens, for its arcs
 /**
  * Two rows, of which a long one scrolls. `keep(found)` and `point(found)` hear which query or key
  * was chosen, and which the mouse is on, null when it leaves. Returns the element, `fill(tokens)`,
- * and `show(pairs, share, works)`: what is chosen and what is pointed at, what a query gives to a
- * key, and whether the head works.
+ * and `show(pairs, share, how)`: what is chosen and what is pointed at, what a query gives to a
+ * key, whether the head works, and whether the first token is hidden from all later ones.
  * @param {{
  *   keep: (found: Partial<Pair>) => void, point: (found: Partial<Pair>) => void,
  * }} options
@@ -24,6 +24,8 @@ export function tokenRows({ keep, point }) {
   let tokens = [];
   /** @type {Partial<Pair>} */
   let seen = {}; // what was scrolled to
+  let isRepeating = false; // so that some have their places beside them
+  let toEnd = false; // whether both rows are to show their last tokens
   let due = 0; // the frame in which that is done, which measures the page anyway
   const row = (side, label) => {
     const list = listBox({
@@ -72,12 +74,16 @@ export function tokenRows({ keep, point }) {
       ),
       said,
     ),
-    /** @param {string[]} newTokens of which those that were there before stay */
-    fill(newTokens) {
+    /**
+     * @param {string[]} newTokens of which those that were there before stay
+     * @param {boolean} atEnd whether the last ones are to be seen
+     */
+    fill(newTokens, atEnd = false) {
       let same = 0;
       while (same < newTokens.length && newTokens[same] === tokens[same]) same += 1;
       const more = newTokens.slice(same);
-      [tokens, seen] = [newTokens, {}];
+      [tokens, seen, toEnd] = [newTokens, {}, atEnd];
+      isRepeating = new Set(tokens).size < tokens.length;
       for (const side of ["query", "key"]) {
         rows[side].list.fill(
           more.map((one, i) => [
@@ -93,7 +99,7 @@ export function tokenRows({ keep, point }) {
      * @param {{ kept: Pair, pointed: Pair }} pairs
      * @param {(query: number, key: number) => number} share
      */
-    show({ kept, pointed }, share, works = true) {
+    show({ kept, pointed }, share, { works = true, hides = false } = {}) {
       const query = pointed.query ?? kept.query;
       const key = pointed.key ?? kept.key;
       /** @type {(i: number) => number | null} */
@@ -108,22 +114,35 @@ export function tokenRows({ keep, point }) {
           const number = of(i);
           option.classList.toggle("pointed", i === pointed[side]);
           option.style.background = number === null ? "" : mixed(COLOURS.weights, 65 * number);
-          /** @type {HTMLElement} */ (option.lastChild).textContent =
-            number === null ? "" : fixed(number);
+          const isHidden = hides && side === "key" && i === 0 && query !== 0;
+          option.classList.toggle("unseen", isHidden);
+          /** @type {HTMLElement} */ (option.lastChild).textContent = isHidden
+            ? "hidden"
+            : number === null
+              ? ""
+              : fixed(number);
         }
       };
       paint("query", got);
       paint("key", given);
       due ||= requestAnimationFrame(() => {
         due = 0;
-        for (const side of ["query", "key"]) scrollTo(side, kept[side]);
+        for (const side of ["query", "key"]) {
+          const { element } = rows[side];
+          if (toEnd) element.scrollTop = element.scrollHeight;
+          scrollTo(side, kept[side]);
+        }
+        toEnd = false;
       });
       const all = (of) => tokens.map((_, i) => of(i));
       rows.key.arcs.show(query, query === null ? [] : all(given), works);
       rows.query.arcs.show(query === null ? key : null, key === null ? [] : all(got), works);
       said.textContent =
         `Query: ${inWords(kept.query, pointed.query)}. ` +
-        `Key: ${inWords(kept.key, pointed.key)}.`;
+        `Key: ${inWords(kept.key, pointed.key)}.` +
+        (query === null ? "" : " Below each key: the weight that the query gives it.") +
+        (key === null ? "" : " Below each query: the weight that it gives the key.") +
+        (isRepeating ? " Places are counted from 0." : "");
     },
   };
 }
