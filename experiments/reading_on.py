@@ -46,8 +46,9 @@ WAYS: dict[str, dict[str, Any]] = {
 }
 #: What a way is tried with: windows of the new length, and as a control of the old.
 TUNINGS = {
-    **dict.fromkeys(("as trained", "larger base"), ("longer", "control")),
-    "interpolation": ("longer", "control"),
+    **dict.fromkeys(
+        ("as trained", "larger base", "interpolation"), ("longer", "control")
+    ),
     **dict.fromkeys(("ntk", "yarn"), ("longer",)),
 }
 BEGIN = {"trained": (0.002, 0.004, 0.008), "longer": (0.001, 0.002, 0.004)}

@@ -27,15 +27,18 @@ def test_the_first_seed_chooses_rates_and_all_seeds_take_them(monkeypatch):
         record["runs"] += [with_losses(one, loss) for one in missing]
     for kind, ways in (("rotary", reading_on.WAYS), ("alibi", ["as trained"])):
         of_kind = [run for run in record["runs"] if run["kind"] == kind]
-        for part in best:
-            for way in ways if part != "trained" else [None]:
-                chosen = [
-                    run["seed"]
-                    for run in of_kind
-                    if (run["part"], run.get("way")) == (part, way)
-                    and run["rate"] == best[part]
-                ]
-                assert sorted(chosen) == list(sweeps.SEEDS), (kind, part, way)
+        sides = [("trained", None), *(("before", way) for way in ways)]
+        if kind == "rotary":
+            sides += [(part, way) for way in ways for part in reading_on.TUNINGS[way]]
+        assert {(run["part"], run.get("way")) for run in of_kind} == set(sides)
+        for part, way in sides:
+            chosen = [
+                run["seed"]
+                for run in of_kind
+                if (run["part"], run.get("way")) == (part, way)
+                and run["rate"] == best[part]
+            ]
+            assert sorted(chosen) == list(sweeps.SEEDS), (kind, part, way)
         later = [run for run in of_kind if run["part"] != "trained"]
         assert {tuple(run["from"]) for run in later} == {(0.008, reading_on.STEPS)}
     rates = {run["rate"] for run in record["runs"] if run["part"] == "trained"}
