@@ -124,6 +124,7 @@ def test_the_keys_of_induction_heads_need_one_head_before_them():
         assert statistics.fmean(found[name]) > 0.59
     assert min(found["drawn, keys"]) > 0.53
     alone = dict(zip(found["previous"], found["each, keys"], strict=True))
+    assert all(int(name.split(".")[0]) < 17 for name in found["previous"])
     assert alone.pop("16.0") < 0.03
     assert min(alone.values()) > 0.61
 

@@ -73,6 +73,14 @@ def test_a_head_follows_the_verb_whatever_word_looks():
     assert own["it"]["it"]["found"]["half 1"]["meant"][1] > 0.5  # no coin, hardly more
 
 
+def test_where_the_pronoun_decides_one_head_costs_more_than_those_beside_it():
+    needed = run(part="roles")["needed"]["half 1"]
+    others = [needed[f"13.{head} mean"][0] for head in range(8)]
+    assert -0.13 < min(others) < max(others) < 0.15
+    assert needed["13.8 mean"][0] > 2 * max(others)
+    assert needed["ten mean"][1] < needed["random, highest"] < needed["ten mean"][0] / 2
+
+
 # Eighty sentences.
 @pytest.mark.slow
 def test_one_role_is_what_the_record_says():

@@ -127,6 +127,8 @@ def test_a_token_that_sees_only_itself_is_a_first_token():
         alone = run["sees itself alone inside"]
         weights = [statistics.fmean(alone[f"weight {place}"]) for place in (0, 32)]
         assert abs(weights[0] - weights[1]) < 0.02
+        before = statistics.fmean(run["as it is"]["weight 0"])
+        assert sum(weights) == pytest.approx(before, abs=0.06)  # they share it
         assert min(alone["norm 32"]) > 18_000
         four = run["first token four times"]["places"]
         assert min(four[:4]) > 0.999 * max(four[:4]) > 20_000 > 1000 > four[4]
