@@ -6,9 +6,9 @@ one thread has computed, whatever else the machine does. All ways are timed in t
 and of each the shortest time counts.
 """
 
+import functools
 import json
 import platform
-import sys
 import time
 from collections.abc import Callable
 from typing import Any
@@ -30,22 +30,22 @@ DECODING = tuple(2**i for i in range(4, 16))  # earlier tokens
 READING = tuple(2**i for i in range(6, 12))  # tokens at once
 ROUNDS = 30
 _step = unchecked(recurrent_delta_rule)
-WAYS = {
+WAYS: dict[str, Callable[..., Any]] = {
     "recurrent": _step,
     "parallel": unchecked(parallel_delta_rule),
     "chunked": unchecked(chunked_delta_rule),
 }
 
 
-def _drawn(T: int) -> list[torch.Tensor]:
+def _drawn(T: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     queries, keys, values = torch.randn(3, 1, H, T, D)
-    return [queries, F.normalize(keys, dim=-1), values]
+    return queries, F.normalize(keys, dim=-1), values
 
 
 def decoding(S: int, rounds: int) -> dict[str, Any]:
     """Milliseconds for one new token behind S others, on each side."""
     queries, keys, values = _drawn(S + 1)
-    new = [one[:, :, -1:] for one in (queries, keys, values)]
+    new = queries[:, :, -1:], keys[:, :, -1:], values[:, :, -1:]
     beta, state = torch.rand(1, H, 1), torch.randn(1, H, D, D)
     sides = {
         "softmax": lambda: F.scaled_dot_product_attention(new[0], keys, values),
@@ -61,7 +61,7 @@ def reading(T: int, rounds: int) -> dict[str, Any]:
         "softmax": lambda: F.scaled_dot_product_attention(*given, is_causal=True)
     }
     for name, form in WAYS.items():
-        sides[name] = lambda form=form: form(*given, beta)
+        sides[name] = functools.partial(form, *given, beta)
     return {"study": "reading", "length": T, "ms": _shortest(sides, rounds)}
 
 
@@ -93,4 +93,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -39,7 +39,7 @@ def measure(settings: many.Settings, *, each: int = EACH) -> many.Run:
     is_causal = settings["model"] == "smollm2"
     reader = (*(smollm2() if is_causal else minilm()), is_causal)
     name = settings["relation"]
-    of = RELATIONS[TURNED.get(name, name)]
+    of = RELATIONS[str(TURNED.get(name, name))]
     twice = sentences(of, 0, 2 * each)
     asked = {
         "chosen on": [one for i, one in enumerate(twice) if i // each % 2 == 0],

@@ -130,9 +130,10 @@ def parallelize_by_pytorch(model: TransformerLM, mesh: DeviceMesh) -> None:
     """
     for module in model.blocks:
         block = cast(Block, module)
-        _share_heads(_with_softmax(block), mesh.size())
+        attention = _with_softmax(block)
+        _share_heads(attention, mesh.size())
         plan: dict[str, ParallelStyle] = {"attention.out_proj": RowwiseParallel()}
-        for name in _projections(block.attention):
+        for name in _projections(attention):
             plan[f"attention.{name}"] = ColwiseParallel()
         gated = isinstance(block.mlp, GatedMLP)
         for name in ("gate", "up") if gated else ("0",):
