@@ -62,7 +62,8 @@ class Shown:
         self.moved.add(name)
 
     def hand_over(self, name, path):
-        """Choose a file."""
+        """Choose a file, as a reader does: the click comes before the choice."""
+        self.control(name).dispatch_event("click")
         self.control(name).set_input_files(path)
         self.moved.add(name)
 
