@@ -45,7 +45,7 @@ def test_any_text_is_read_and_any_heads_are_off_while_the_kernel_lives(lab):
     assert off.input_value() == "1.0"
     control("head").press("ArrowDown")
     control("switch").click()
-    view.get_by_text("off: 1.0 and 1.1").wait_for()
+    view.get_by_text("off: head 1.0 and head 1.1").wait_for()
     assert off.input_value() == "1.0, 1.1"
 
     text.fill("cabbage")  # the model doesn't know "g"
