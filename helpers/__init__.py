@@ -5,7 +5,7 @@ computes the same in pieces, and ``linear_attention`` leaves softmax out. ``mode
 ``text`` and ``training`` build a language model on it, ``parallel`` spreads one over
 processes, ``modes`` puts one into eval mode, and ``whole_files`` writes a file that
 nobody sees half. ``notebook``, ``views`` and ``checks`` are what a chapter shows, moves
-and asks. ``recorded`` holds the results of long trainings, ``published`` the figures of
+and asks. ``recorded`` holds the results of long runs, ``published`` the figures of
 others.
 """
 
