@@ -4,6 +4,7 @@
 // that, answers open and close all the same, and nothing is said.
 (() => {
   const NAME = "attention-one-step";
+  const FORGET = "forget"; // in a page's address: what is kept is to be removed
   /** @param {string | null} address of a page; its name, "" where it is this one */
   const pageOf = (address) => /([^/]*?)(\.html)?(#.*)?$/.exec(address ?? "")?.[1] ?? "";
   const page = pageOf(location.pathname);
@@ -174,9 +175,11 @@
   forget.textContent = "Forget it";
   forget.addEventListener("click", () => {
     write(null);
-    // What is written just before a page is loaded anew may be lost: the new page does it again.
-    history.replaceState({ forget: true }, "");
-    location.reload();
+    // What is written just before a page is loaded anew may be lost, in the store as in the
+    // page's history: the address itself asks the new page to do it again.
+    const anew = new URL(location.href);
+    anew.searchParams.set(FORGET, "");
+    location.replace(anew);
   });
   place.append(said, forget);
 
@@ -213,9 +216,11 @@
 
   // The views of the page are modules, which have all run by then.
   document.addEventListener("DOMContentLoaded", () => {
-    if (history.state?.forget) {
+    const here = new URL(location.href);
+    if (here.searchParams.has(FORGET)) {
       write(null);
-      history.replaceState(null, "");
+      here.searchParams.delete(FORGET);
+      history.replaceState(null, "", here);
     }
     document.querySelector(".bd-sidebar-primary")?.append(place);
     nameSteps();
