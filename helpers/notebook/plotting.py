@@ -273,6 +273,7 @@ def curves(
     y_axis: str,
     log: str | Sequence[str] = (),
     decimals: int = 2,
+    reference: tuple[str, float] | None = None,
 ) -> Picture:
     """Draw one or more curves over the same points, with markers at each.
 
@@ -284,6 +285,7 @@ def curves(
         y_axis: label with the unit.
         log: the axes on a logarithmic scale: "x", "y", "xy" or "".
         decimals: digits after the point in the text alternative.
+        reference: the name of a number to compare with, and that number, as a line.
 
     Returns:
         picture: a ``Picture`` whose text alternative gives each curve's ends.
@@ -303,6 +305,8 @@ def curves(
         f"{name} from {y[0]:z.{decimals}f} to {y[-1]:z.{decimals}f}"
         for name, y in drawn.items()
     ]
+    if reference is not None:
+        ends.append(f"{reference[0]}: {reference[1]:z.{decimals}f}")
     picture = Picture(
         f"{title}. Curves over {x_axis} from {places[0]:g} to {places[-1]:g}, "
         f"{y_axis}: " + "; ".join(ends),
@@ -314,6 +318,9 @@ def curves(
             drawn.items(), LINE_STYLES, strict=False
         ):
             axes.plot(places, y, line, color=colour, marker=marker, label=name)
+        if reference is not None:
+            name, level = reference
+            axes.axhline(level, color=COLOURS["masked"], linestyle=":", label=name)
         axes.set_title(title)
         axes.set_xlabel(x_axis)
         axes.set_ylabel(y_axis)
@@ -324,7 +331,7 @@ def curves(
                 axes.set_xticks(places, [f"{place:g}" for place in places], minor=False)
         if "y" in log:
             axes.set_yscale("log")
-        if len(drawn) > 1:
+        if len(drawn) > 1 or reference is not None:
             axes.legend(frameon=False)
     return picture
 

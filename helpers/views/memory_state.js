@@ -5,7 +5,6 @@ import { fixed, isolated, several } from "./shared/words.js";
 
 const LARGEST_ENTRY = 100;
 const RULES = ["added", "overwritten"];
-const TITLES = { added: "Added (linear attention)", overwritten: "Overwritten (delta rule)" };
 
 /** Pairs are written into two memories: one adds, the other overwrites what a key had. */
 export function render({ state, el }) {
@@ -172,7 +171,7 @@ function pick(names, change) {
 function statesTable(memories) {
   const width = memories[RULES[0]][0].length;
   const heads = RULES.map((rule) =>
-    h("th", { scope: "colgroup", colspan: width, class: "middle" }, TITLES[rule]),
+    h("th", { scope: "colgroup", colspan: width, class: "middle" }, rule),
   );
   const rows = memories[RULES[0]].map((_, i) => [
     h("th", { scope: "row", class: "keys" }, String(i)),
@@ -190,7 +189,7 @@ function statesTable(memories) {
     ),
   ]);
   return table(
-    "The two states: rows are features of keys, columns of values",
+    "The two states: linear attention adds, the delta rule overwrites; a row is a feature of keys",
     [null, ...heads],
     rows,
     { class: "small" },

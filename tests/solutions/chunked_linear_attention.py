@@ -78,6 +78,15 @@ def walk_that_forgets(queries, keys, values, chunk_size):
     return torch.cat(contexts)
 
 
+def walk_that_skips_its_chunk(queries, keys, values, chunk_size):
+    state, contexts = torch.zeros(keys.shape[1], values.shape[1]), []
+    parts = (one.split(chunk_size) for one in (queries, keys, values))
+    for q, k, v in zip(*parts, strict=True):
+        contexts.append(q @ state)
+        state = state + k.T @ v
+    return torch.cat(contexts)
+
+
 RIGHT = [
     walk_by_slices,
     walk_by_split,
@@ -88,5 +97,6 @@ RIGHT = [
 WRONG = [
     (walk_without_mask, "no mask inside a chunk"),
     (walk_that_writes_first, "a state that holds the chunk itself already"),
+    (walk_that_skips_its_chunk, "nothing from the word's own chunk"),
     (walk_that_forgets, "the state of the last chunk alone"),
 ]

@@ -49,6 +49,18 @@ def step_away(state, key, value, beta):
     return state - beta * torch.outer(key, value - key @ state)
 
 
+def step_with_beta_on_what_was_there(state, key, value, beta):
+    return state + torch.outer(key, value - beta * (key @ state))
+
+
+def step_that_forgets_beta(state, key, value, beta):
+    return state + torch.outer(key, value - key @ state)
+
+
+def step_that_fades_and_adds(state, key, value, beta):
+    return (1 - beta) * state + key[:, None] * value
+
+
 RIGHT = [
     step_by_outer,
     step_by_matrices,
@@ -59,6 +71,9 @@ RIGHT = [
 WRONG = [
     (step_that_adds, "linear attention's step"),
     (step_with_beta_on_the_value, "beta for the new value alone"),
+    (step_with_beta_on_what_was_there, "beta for the old value alone"),
+    (step_that_forgets_beta, "a step without beta"),
+    (step_that_fades_and_adds, "a state that fades, and a value that is added"),
     (step_that_fades, "a state that fades as a whole"),
     (step_away, "a step in the other direction"),
 ]

@@ -10,6 +10,7 @@ from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 from transformers.models.gpt_neox import modeling_gpt_neox
 from transformers.models.llama import modeling_llama
 
+from helpers import checks
 from helpers.models.context_extension import (
     SCALINGS,
     extended_frequencies,
@@ -238,3 +239,22 @@ def test_options_that_contradict_each_other_are_named(options, message):
     both = {"positions": "rotary", "num_layers": 1, **options}
     with pytest.raises(ValueError, match=message):
         TransformerConfig(**sizes, **both)
+
+
+@pytest.mark.parametrize("factor", [1.0, 8.0])
+def test_the_exercise_on_llama_is_what_transformers_has(factor):
+    config = transformers.LlamaConfig(
+        hidden_size=256,
+        num_attention_heads=2,
+        max_position_embeddings=1_024,
+        rope_parameters={
+            **{"rope_type": "llama3", "rope_theta": 500_000.0, "factor": factor},
+            **{"low_freq_factor": 1.0, "high_freq_factor": 4.0},
+            "original_max_position_embeddings": 512,
+        },
+    )
+    theirs, temperature = ROPE_INIT_FUNCTIONS["llama3"](config, "cpu")
+    speeds = extended_frequencies(128, "none", base=500_000.0)
+    ours = checks.EXERCISES["llama_frequencies"].reference(speeds, factor, 512)
+    torch.testing.assert_close(ours, theirs)
+    assert temperature == 1

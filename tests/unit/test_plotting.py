@@ -337,6 +337,16 @@ def test_one_curve_needs_no_legend():
     assert picture.axes[0].get_legend() is None
 
 
+def test_curves_show_what_to_compare_with():
+    picture = curves(
+        [1, 2], {"a": [5, 6]}, reference=("chance", 0.5), title="t", **AXES
+    )
+    axes = picture.axes[0]
+    assert [[0, 0.5], [1, 0.5]] in [line.get_xydata().tolist() for line in axes.lines]
+    assert names_of(axes.get_legend().get_texts()) == ["a", "chance"]
+    assert picture.alt.endswith("; chance: 0.50")
+
+
 def test_dots_show_each_number_their_mean_and_what_to_compare_with():
     groups = {"first": [0.25, 0.5, 0.75], "second": [-0.001]}
     picture = dots(groups, title="t", axis="loss", reference=("floor", 0.1))

@@ -76,7 +76,7 @@ NAMES = (
     "follows_the_meaning",
     "delta_step",
     "chunked_linear_attention",
-    "ntk_frequencies",
+    "llama_frequencies",
 )
 EXERCISES: dict[str, Exercise] = {
     name: importlib.import_module(f"{__name__}.{name}").EXERCISE for name in NAMES

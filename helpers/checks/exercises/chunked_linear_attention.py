@@ -96,6 +96,13 @@ EXERCISE = Exercise(
             "queries @ state.",
         ),
         Mistake(
+            "nothing from the word's own chunk",
+            _with(inside=torch.zeros_like),
+            "Each word reads the state before its chunk, and nothing inside. Add what "
+            "it finds there: the chunk's queries times its keys, masked, times its "
+            "values.",
+        ),
+        Mistake(
             "a state that holds the chunk itself already",
             _with(early=True),
             "A chunk's keys and values come into the state behind its queries: now "

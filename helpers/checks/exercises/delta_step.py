@@ -49,6 +49,7 @@ def _step(
     *,
     old=1.0,
     scale_old=True,
+    scale_new=True,
     keep=True,
     sign=1.0,
     normed=False,
@@ -57,7 +58,7 @@ def _step(
     if normed:
         key = key / key.norm()
     there = old * (key @ state)
-    news = beta * value - (beta * there if scale_old else there)
+    news = (beta if scale_new else 1) * value - (beta if scale_old else 1) * there
     return (state if keep else 0) + sign * torch.outer(key, news)
 
 
@@ -72,6 +73,10 @@ def _turned(state, key, value, beta):
 
 def _read_turned(state, key, value, beta):
     return state + beta * torch.outer(key, value - state @ key)
+
+
+def _fading(state, key, value, beta):
+    return (1 - beta) * state + torch.outer(key, value)
 
 
 def _averaged(state, key, value, beta):
@@ -112,6 +117,24 @@ EXERCISE = Exercise(
             _with(scale_old=False),
             "beta says how much of the old value is replaced, so it stands before the "
             "whole difference, and not before the value alone.",
+        ),
+        Mistake(
+            "beta for the old value alone",
+            _with(scale_new=False),
+            "You take off a share of the old value, and add the whole new one. beta "
+            "stands before the difference of the two.",
+        ),
+        Mistake(
+            "a step without beta",
+            _with(scale_old=False, scale_new=False),
+            "The old value is replaced whole. Only its share beta is to be: multiply "
+            "the difference by beta.",
+        ),
+        Mistake(
+            "a state that fades, and a value that is added",
+            _fading,
+            "That is decay by 1 - beta and then linear attention's step. Only what the "
+            "state returns for this key is to be replaced.",
         ),
         Mistake(
             "what is written, without the state before",
