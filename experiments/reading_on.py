@@ -1,10 +1,11 @@
 """Models that read four times their trained length, before and after fine-tuning.
 
-Two blocks are trained on windows of 64 tokens: half of them little-world's stories,
-which don't need the distant past, and half with notes that are asked for later
-(``helpers.text.recall``), which do. Then they read 256: as they are, with rotary
-positions scaled in several ways, and after 100 steps of fine-tuning at that length, or,
-as a control, at the old one.
+Two blocks with positions of each kind are trained on windows of 64 tokens: half of them
+little-world's stories, which don't need the distant past, and half with notes that are
+asked for later (``helpers.text.recall``), which do. Then they read 256: as they are,
+with rotary positions scaled in several ways, and after 100 steps of fine-tuning at that
+length, or, as a control, at the old one; those with T5's biases, with partial rotary
+positions and without positions read as they are.
 """
 
 import dataclasses
@@ -21,6 +22,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from experiments import many, running, sweeps
+from helpers.models.context_extension import yarn_temperature
 from helpers.models.language_model import TransformerLM
 from helpers.recorded.sweeps import best_rate, has
 from helpers.text import corpus, recall
@@ -35,6 +37,10 @@ FACTOR = LONGER / TRAINED
 KINDS: dict[str, dict[str, Any]] = {
     "rotary": {"positions": "rotary"},
     "alibi": {"positions": "alibi"},
+    "t5": {"positions": "t5", "t5_buckets": 16, "t5_max_distance": 32},
+    "partial": {"positions": "rotary", "rotary_fraction": 0.25},
+    "half nope": {"positions": "rotary", "no_rope_interval": 2},
+    "nope": {"positions": "none"},
 }
 SCALED = {"rotary_scaling_factor": FACTOR, "trained_length": TRAINED}
 WAYS: dict[str, dict[str, Any]] = {
@@ -43,14 +49,19 @@ WAYS: dict[str, dict[str, Any]] = {
     "interpolation": {"rotary_scaling": "interpolation", **SCALED},
     "ntk": {"rotary_scaling": "ntk", **SCALED},
     "yarn": {"rotary_scaling": "yarn", **SCALED},
+    # YaRN's two parts, each alone. Before so long a length every pair turns often.
+    "yarn's temperature": {
+        **{"rotary_scaling": "yarn", "rotary_scaling_factor": FACTOR},
+        "trained_length": 10**7,
+    },
+    "yarn's speeds": {"rotary_scaling": "yarn", **SCALED},
 }
-#: What a way is tried with: windows of the new length, and as a control of the old.
-TUNINGS = {
-    **dict.fromkeys(
-        ("as trained", "larger base", "interpolation"), ("longer", "control")
-    ),
-    **dict.fromkeys(("ntk", "yarn"), ("longer",)),
+#: What a way is fine-tuned on: windows of the new length, and as a control of the old.
+TUNINGS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(WAYS, ("longer", "control")),
+    **dict.fromkeys(("yarn's temperature", "yarn's speeds"), ()),
 }
+TUNED = ("rotary", "alibi")  # kinds that are fine-tuned
 BEGIN = {"trained": (0.002, 0.004, 0.008), "longer": (0.001, 0.002, 0.004)}
 BEGIN["control"] = BEGIN["longer"]
 STEPS, TUNED_STEPS = 400, 100
@@ -209,6 +220,14 @@ def changed(model: TransformerLM, **options: Any) -> TransformerLM:
     return other.eval()
 
 
+def _undo_temperature(model: TransformerLM) -> None:
+    """Make queries smaller, in place, by all that YaRN multiplies their scores by."""
+    with torch.no_grad():
+        for name, weight in model.named_parameters():
+            if name.endswith("W_query.weight"):
+                weight.div_(yarn_temperature(FACTOR) ** 2)
+
+
 def train_one(settings: many.Settings) -> many.Run:
     """Train a model, or go on with one.
 
@@ -228,6 +247,8 @@ def train_one(settings: many.Settings) -> many.Run:
         return measured(model, texts, TRAINED)
     rate, steps = settings["from"]
     model = changed(trained(kind, rate, seed, steps), **WAYS[settings["way"]])
+    if settings["way"] == "yarn's speeds":
+        _undo_temperature(model)
     if settings["steps"]:
         T = LONGER if settings["part"] == "longer" else TRAINED
         config = TrainConfig(
@@ -272,7 +293,7 @@ def _lacking_readings(
         untouched = side | {"part": "before", "steps": 0, "rate": 0.0}
         plan = [untouched | {"seed": seed} for seed in sweeps.SEEDS]
         before += _lacking(record, plan)
-        for part in TUNINGS[way] if kind == "rotary" else ():
+        for part in TUNINGS[way] if kind in TUNED else ():
             tuned += _lacking_of(record, side | {"part": part, "steps": TUNED_STEPS})
     return before, tuned
 

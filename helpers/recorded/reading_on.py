@@ -12,6 +12,12 @@ SIDES = {
     "NTK-aware": ("rotary", "ntk"),
     "YaRN": ("rotary", "yarn"),
     "ALiBi": ("alibi", "as trained"),
+    "YaRN's speeds alone": ("rotary", "yarn's speeds"),
+    "YaRN's sharper scores alone": ("rotary", "yarn's temperature"),
+    "T5's biases": ("t5", "as trained"),
+    "partial rotary": ("partial", "as trained"),
+    "NoPE in every second layer": ("half nope", "as trained"),
+    "NoPE in both layers": ("nope", "as trained"),
 }
 COLUMNS = ("story 16-64", "192-256", "notes to 64", "over 128")
 
@@ -22,7 +28,8 @@ def summary(side: str, part: str = "before") -> list[list[float]]:
     Args:
         side: one of ``SIDES``.
         part: "before" fine-tuning, or after it on windows of 256 ("longer") or of 64
-            ("control"), at the rate that suits the side best.
+            ("control"), at the rate that suits the side best. Only the first six sides
+            were fine-tuned.
 
     Returns:
         rows: for each seed the four ``COLUMNS``: the loss on stories from character 16

@@ -7,10 +7,13 @@ import pytest
 from experiments import reading_on, sweeps
 from helpers.recorded import results
 from helpers.recorded.reading_on import COLUMNS, SIDES, summary
+from helpers.recorded.spread import mean_and_interval
 from helpers.recorded.sweeps import at_best_rate, has
 
 RUNS = results.record("reading_on")["runs"]
 NEAR, END, CLOSE, FAR = range(len(COLUMNS))
+COMPARED, PARTS, OTHERS = list(SIDES)[:6], list(SIDES)[6:8], list(SIDES)[8:]
+CHOSEN = {"t5": 0.008}  # at the others, 0.004 is best
 
 
 def column(side, place, part="before"):
@@ -21,22 +24,32 @@ def mean(side, place, part="before"):
     return round(statistics.fmean(column(side, place, part)), 2)
 
 
+def ahead(side, other, place):
+    """By how much each seed of one side is above the other's."""
+    pairs = zip(column(side, place), column(other, place), strict=True)
+    return mean_and_interval([a - b for a, b in pairs])
+
+
 def test_the_record_lacks_nothing():
     assert reading_on.wanted({"runs": RUNS}) == []
     for side in SIDES:
         assert len(summary(side)) == len(sweeps.SEEDS)
+    for side in COMPARED:
+        for part in ("longer", "control"):
+            assert len(summary(side, part)) == len(sweeps.SEEDS)
 
 
 @pytest.mark.parametrize("kind", reading_on.KINDS)
 def test_within_the_trained_length_every_note_is_recalled(kind):
     runs = at_best_rate(RUNS, part="trained", kind=kind)
-    assert {run["rate"] for run in runs} == {0.004}  # with a neighbour on both sides
+    (best,) = {run["rate"] for run in runs}
+    assert best == CHOSEN.get(kind, 0.004)
     for run in runs:
-        assert min(run["notes"][:2]) > 0.99
+        assert min(run["notes"][:2]) > (0.99 if kind in ("rotary", "alibi") else 0.96)
     tried = {
         run["rate"] for run in RUNS if (run["part"], run["kind"]) == ("trained", kind)
     }
-    assert tried >= {0.002, 0.004, 0.008}
+    assert tried >= {best / 2, best, best * 2}  # a neighbour on both sides
 
 
 def test_alibi_goes_on_telling_stories_and_forgets_notes():
@@ -65,9 +78,7 @@ def test_interpolation_keeps_notes_and_spoils_stories_everywhere():
 
 def test_ntk_aware_scaling_keeps_near_stories_and_loses_far_notes():
     assert (mean("NTK-aware", NEAR), mean("NTK-aware", FAR)) == (0.80, 0.69)
-    scaled = [
-        side for side in SIDES if side not in ("as trained", "ALiBi", "NTK-aware")
-    ]
+    scaled = ("larger base", "interpolation", "YaRN")
     for side in scaled:
         pairs = zip(column(side, NEAR), column("NTK-aware", NEAR), strict=True)
         assert all(one > other for one, other in pairs), side
@@ -84,14 +95,47 @@ def test_yarn_and_a_larger_base_recall_the_far_notes():
         assert all(one < other for one, other in pairs), side
 
 
+def test_of_yarns_two_parts_it_is_the_speeds():
+    speeds, scores = PARTS
+    assert (mean(speeds, FAR), mean(speeds, END)) == (0.99, 1.48)
+    assert (mean(scores, FAR), mean(scores, END)) == (0.74, 3.11)
+    assert mean(speeds, NEAR) == 1.00
+    assert ahead(scores, "as trained", FAR).low > 0
+    assert ahead("YaRN", speeds, NEAR).low > 0
+    found = ahead("YaRN", speeds, FAR)
+    assert found.low < 0 < found.high
+
+
+def test_what_other_positions_lose_beyond_their_training():
+    t5, partial, half, nope = OTHERS
+    assert [mean(side, FAR) for side in OTHERS] == [0.99, 0.86, 0.61, 1.00]
+    assert min(column(t5, FAR) + column(nope, FAR)) > 0.97
+    assert [mean(side, NEAR) for side in OTHERS] == [0.87, 1.17, 0.79, 1.55]
+    assert [mean(side, END) for side in OTHERS] == [1.35, 1.63, 2.54, 2.03]
+    rises = {side: mean(side, END) - mean(side, NEAR) for side in OTHERS}
+    assert max(rises[t5], rises[partial], rises[nope]) < 0.6 < rises[half] < 2
+    for side in OTHERS:
+        for row in summary(side):
+            assert row[END] > row[NEAR] + 0.2
+            assert row[NEAR] > 0.67
+
+
 def test_a_hundred_steps_at_the_new_length_mend_most_of_it():
-    ends = {side: mean(side, END, "longer") for side in list(SIDES)[:5]}
+    ends = {side: mean(side, END, "longer") for side in COMPARED[:5]}
     assert ends == {
         **{"as trained": 0.74, "larger base": 0.70, "interpolation": 0.97},
         **{"NTK-aware": 0.67, "YaRN": 0.69},
     }
     for side in ends:
         assert mean(side, FAR, "longer") == 1.00
+    assert mean("ALiBi", END, "longer") == 0.62
+    assert mean("ALiBi", FAR, "longer") == 0.98
+    assert min(column("ALiBi", FAR, "longer")) > 0.9
+    for one in COMPARED[:5]:
+        pairs = zip(
+            column("ALiBi", END, "longer"), column(one, END, "longer"), strict=True
+        )
+        assert all(alibi < other for alibi, other in pairs), one
     unscaled = column("as trained", END, "longer")
     for side in ("larger base", "NTK-aware", "YaRN"):
         pairs = zip(column(side, END, "longer"), unscaled, strict=True)
@@ -106,11 +150,13 @@ def test_as_many_steps_at_the_old_length_mend_what_is_near():
     assert near == [0.91, 0.93]
     assert mean("interpolation", END, "control") == 1.49
     assert mean("as trained", END, "control") == 3.03
-    (rate,) = {
-        run["rate"]
-        for run in at_best_rate(RUNS, part="control", kind="rotary", way="as trained")
-    }
-    assert rate == min(sweeps.RATES)
+    assert mean("NTK-aware", END, "control") == 1.63
+    for way in ("as trained", "ntk"):
+        (rate,) = {
+            run["rate"]
+            for run in at_best_rate(RUNS, part="control", kind="rotary", way=way)
+        }
+        assert rate == min(sweeps.RATES)
     settings = {"part": "control", "kind": "rotary", "way": "as trained", "seed": 0}
     first = sorted(
         (run["rate"], run["validation"]) for run in RUNS if has(run, settings)
@@ -118,7 +164,7 @@ def test_as_many_steps_at_the_old_length_mend_what_is_near():
     losses = [loss for _, loss in first]
     assert len(losses) >= 5
     assert losses == sorted(losses)
-    for side in ("as trained", "larger base", "interpolation"):
+    for side in COMPARED[:5]:
         pairs = zip(
             column(side, END, "control"), column(side, END, "longer"), strict=True
         )

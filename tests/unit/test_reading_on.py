@@ -28,8 +28,7 @@ def test_the_first_seed_chooses_rates_and_all_seeds_take_them(monkeypatch):
     for kind, ways in (("rotary", reading_on.WAYS), ("alibi", ["as trained"])):
         of_kind = [run for run in record["runs"] if run["kind"] == kind]
         sides = [("trained", None), *(("before", way) for way in ways)]
-        if kind == "rotary":
-            sides += [(part, way) for way in ways for part in reading_on.TUNINGS[way]]
+        sides += [(part, way) for way in ways for part in reading_on.TUNINGS[way]]
         assert {(run["part"], run.get("way")) for run in of_kind} == set(sides)
         for part, way in sides:
             chosen = [
@@ -89,6 +88,20 @@ def test_a_way_changes_how_a_model_turns_and_no_weight():
     assert other.config == dataclasses.replace(ours.config, **reading_on.WAYS["ntk"])
     for name, one in ours.state_dict().items():
         assert torch.equal(one, other.state_dict()[name])
+
+
+def test_yarns_two_parts_are_each_alone():
+    ours = model(positions="rotary", d_model=24, num_heads=3, context_length=64)
+    both, scores, speeds = (
+        reading_on.changed(ours, **reading_on.WAYS[way])
+        for way in ("yarn", "yarn's temperature", "yarn's speeds")
+    )
+    assert torch.equal(scores.config.frequencies(), ours.config.frequencies())
+    assert torch.equal(speeds.config.frequencies(), both.config.frequencies())
+    ids = torch.arange(40)[None] % ours.config.vocab_size
+    assert not torch.allclose(scores(ids), ours(ids))
+    reading_on._undo_temperature(scores)
+    torch.testing.assert_close(scores(ids), ours(ids))
 
 
 @pytest.mark.slow
