@@ -1,7 +1,7 @@
-"""What a token costs behind a long text: a KV cache beside a state of fixed size.
+"""What a token costs after a long text: a KV cache beside a state of fixed size.
 
 One layer's attention alone, without its projections, which cost both sides the same.
-Decoding: one new token behind S earlier ones. Reading: S tokens at once. A time is what
+Decoding: one new token after S earlier ones. Reading: S tokens at once. A time is what
 one thread has computed, whatever else the machine does. All ways are timed in turns,
 and of each the shortest time counts.
 """
@@ -43,7 +43,7 @@ def _drawn(T: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
 
 
 def decoding(S: int, rounds: int) -> dict[str, Any]:
-    """Milliseconds for one new token behind S others, on each side."""
+    """Milliseconds for one new token after S others, on each side."""
     queries, keys, values = _drawn(S + 1)
     new = queries[:, :, -1:], keys[:, :, -1:], values[:, :, -1:]
     beta, state = torch.rand(1, H, 1), torch.randn(1, H, D, D)
@@ -80,7 +80,7 @@ def measure(rounds: int = ROUNDS) -> list[dict[str, Any]]:
     """All times, as "runs" of a record."""
     torch.manual_seed(0)
     runs = [decoding(S, 4 * rounds) for S in DECODING]
-    return runs + [reading(T, max(8, rounds * 64 // T)) for T in READING]
+    return runs + [reading(T, max(24, rounds * 64 // T)) for T in READING]
 
 
 def main() -> None:

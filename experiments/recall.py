@@ -8,6 +8,7 @@ A pair is one vector, its key's embedding beside its value's. So nothing has to 
 but the pair, and what a model can't answer its memory hasn't kept.
 """
 
+import functools
 import sys
 from typing import Any, NamedTuple
 
@@ -16,6 +17,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from experiments import many, running, sweeps
+from helpers.models.positions import alibi_bias
 from helpers.models.transformer_block import Block, TransformerConfig, make_norm
 from helpers.training.config import TrainConfig
 from helpers.training.optimizers import learning_rate_at
@@ -28,13 +30,22 @@ SIDES: dict[str, dict[str, Any]] = {
     "gated delta": {"attention": "gated_delta"},
     "hybrid": {"attention": "gated_delta", "full_attention_interval": 2},
 }
+ONE = {"num_layers": 1, "num_heads": 1}
+#: Another way to know which value is the last, and one layer with one head.
+BESIDE: dict[str, dict[str, Any]] = {
+    "softmax, ALiBi": {"positions": "alibi"},
+    "softmax, one layer": ONE,
+    "linear, one layer": {"attention": "linear", **ONE},
+    "delta, one layer": {"attention": "delta", **ONE},
+}
 KEYS, VALUES = 64, 16
 PAIRS = (2, 4, 8, 16, 32)  # different keys in a text
 WRITES, ASKED = 32, 16  # pairs that a text writes at most, and keys that it asks for
 D_MODEL, HEADS, LAYERS = 32, 2, 2  # so a head is 16 wide
 STEPS, BATCH, WARMUP = 600, 16, 30
 BEGIN = (0.008, 0.016, 0.032)
-BESIDE = sweeps.SEEDS[:1]  # the first seed chooses the rate
+FIRST = sweeps.SEEDS[:1]  # it chooses the rate
+UNLIKE = ("linear, one layer", "delta, one layer")  # here all seeds choose it
 TEXTS = {"validation": 64, "test": 256}  # of each kind
 
 
@@ -85,28 +96,36 @@ class RecallModel(nn.Module):
     """Blocks that read pairs and answer with a value.
 
     Args:
-        side: one of the SIDES.
+        side: one of the SIDES, or of those BESIDE them.
     """
 
     def __init__(self, side: str) -> None:
         super().__init__()
+        options = {
+            "num_heads": HEADS,
+            "num_layers": LAYERS,
+            "positions": "none",
+            **(SIDES | BESIDE)[side],
+        }
         config = TransformerConfig(
             vocab_size=VALUES,
             context_length=WRITES + ASKED,
             d_model=D_MODEL,
-            num_heads=HEADS,
-            num_layers=LAYERS,
-            positions="none",
             norm="rms",
             mlp_ratio=2,
-            **SIDES[side],
+            **options,
         )
+        self.bias = None
+        if config.positions == "alibi":
+            self.bias = functools.partial(alibi_bias, config.num_heads)
         half = D_MODEL // 2
         self.key_embedding = nn.Embedding(KEYS, half)
         self.value_embedding = nn.Embedding(VALUES, half)
         self.asking = nn.Parameter(torch.randn(half))  # in place of a value
         self.position_embedding = nn.Embedding(WRITES, D_MODEL)
-        self.blocks = nn.ModuleList(Block(config, layer) for layer in range(LAYERS))
+        self.blocks = nn.ModuleList(
+            Block(config, layer) for layer in range(config.num_layers)
+        )
         self.final_norm = make_norm(config)
         self.head = nn.Linear(D_MODEL, VALUES, bias=False)
 
@@ -121,7 +140,7 @@ class RecallModel(nn.Module):
         asking = self.asking.expand_as(asked)
         x = torch.cat([pairs, torch.cat([asked, asking], dim=-1)], dim=1)
         for block in self.blocks:
-            x = block(x)
+            x = block(x, bias=self.bias)
         logits: Tensor = self.head(self.final_norm(x[:, W:]))
         return logits
 
@@ -138,9 +157,12 @@ def train_one(settings: many.Settings) -> many.Run:
         settings: a dict of "side", "rate", "seed" and "steps".
 
     Returns:
-        run: a dict of the "validation" loss, in nats per answer, and of two lists with
-            the share of right answers for each number of PAIRS: "once" in texts that
-            write a key once, "again" in those with WRITES pairs.
+        run: a dict of the "validation" loss, in nats per answer, and of four lists with
+            one share for each number of PAIRS: of right answers, "once" in texts that
+            write a key once, "again" in those with WRITES pairs; and in those, of the
+            wrong answers that are an "older" value of the key, and what that would be
+            if each wrong value were as likely ("chance"); both None where no answer is
+            wrong.
     """
     torch.manual_seed(settings["seed"])
     model = RecallModel(settings["side"])
@@ -178,28 +200,48 @@ def _measure(model: RecallModel) -> many.Run:
     generators = [
         torch.Generator().manual_seed(seed) for seed in (1_000_001, 1_000_002)
     ]
-    validation, shares = [], []
+    validation, shares, older = [], [], []
     with torch.no_grad():
         for kind in kinds():
             texts = draw(generators[0], TEXTS["validation"], *kind)
             validation.append(_loss(model, texts).item())
             texts = draw(generators[1], TEXTS["test"], *kind)
-            right = model(texts).argmax(dim=-1) == texts.answers
+            given = model(texts).argmax(dim=-1)
+            right = given == texts.answers
             shares.append(running.rounded(right.double().mean().item()))
+            older.append(_older(texts, given))
     return {
         "validation": running.rounded(sum(validation) / len(validation)),
         "once": shares[0::2],
         "again": shares[1::2],
+        "older": [one for one, _ in older[1::2]],
+        "chance": [one for _, one in older[1::2]],
     }
+
+
+def _older(texts: Texts, given: Tensor) -> tuple[float | None, float | None]:
+    """How many wrong answers (B, Q) are another value that the key has had, and how
+    many would be among random ones."""
+    same = texts.keys[:, None] == texts.asked[:, :, None]  # (B, Q, W)
+    values = F.one_hot(texts.values, VALUES)[:, None]  # (B, 1, W, VALUES)
+    had = (values * same[..., None]).amax(dim=2) > 0  # (B, Q, VALUES)
+    had = had.scatter(2, texts.answers[..., None], value=False)
+    wrong = given != texts.answers
+    if not wrong.any():
+        return None, None
+    found = had.gather(2, given[..., None]).squeeze(-1)[wrong].double().mean()
+    chance = had.double().sum(dim=-1)[wrong].mean() / (VALUES - 1)
+    return running.rounded(found.item()), running.rounded(chance.item())
 
 
 def wanted(record: dict[str, Any]) -> list[many.Settings]:
     """The runs that a record lacks."""
-    sides = ({"side": side, "steps": STEPS} for side in SIDES)
-    lacking = (
-        sweeps.lacking(record["runs"], side, BEGIN, beside=BESIDE) for side in sides
-    )
-    return [one for some in lacking for one in some]
+    found: list[many.Settings] = []
+    for side in (*SIDES, *BESIDE):
+        beside = sweeps.SEEDS if side in UNLIKE else FIRST
+        plain = {"side": side, "steps": STEPS}
+        found += sweeps.lacking(record["runs"], plain, BEGIN, beside=beside)
+    return found
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ def test_a_state_takes_more_time_up_to_512_tokens_and_less_from_1024_on():
         assert (ms["softmax"] < ms["delta"]) == (S <= 512)
     ratios = [ms["softmax"] / ms["delta"] for ms in of("decoding").values()]
     assert ratios == sorted(ratios)
-    assert round(ratios[-1], 1) == 26.5
+    assert round(ratios[-1], 1) == 35.6
 
 
 def test_a_state_needs_less_room_from_more_than_32_tokens_on():
@@ -37,24 +37,24 @@ def test_a_state_needs_less_room_from_more_than_32_tokens_on():
         assert (2 * S * D > D * D) == (S > 32)
 
 
-def test_the_loop_gains_with_each_doubling_and_stays_behind():
+def test_the_loop_gains_with_each_doubling_and_stays_slower():
     ratios = list(times_softmax("recurrent").values())
     assert ratios == sorted(ratios, reverse=True)
-    assert round(ratios[0], 1) == 29.3
-    assert round(ratios[-1], 1) == 2.7
+    assert round(ratios[0], 1) == 32.9
+    assert round(ratios[-1], 1) == 3.2
 
 
-def test_the_parallel_form_loses_ground_from_1024_on():
+def test_the_parallel_form_loses_ground_from_512_on():
     found = times_softmax("parallel")
-    assert min(found, key=found.__getitem__) == 512
-    assert found[512] < found[1024] < found[2048]
-    assert round(found[2048], 1) == 12.3
+    assert min(found, key=found.__getitem__) == 256
+    assert found[256] < found[512] < found[1024] < found[2048]
+    assert round(found[2048], 1) == 11.1
 
 
-def test_the_chunked_form_catches_up_with_softmax_and_is_fastest_at_2048():
+def test_the_chunked_form_passes_softmax_at_512_and_gains_with_each_doubling():
     found = times_softmax("chunked")
-    assert all(a > b for a, b in itertools.pairwise([found[T] for T in (64, 128, 256)]))
-    assert round(found[512], 1) == 1.0
+    assert all(a > b for a, b in itertools.pairwise(found.values()))
+    assert found[256] > 1 > found[512]
     assert round(found[2048], 1) == 0.4
     for T in found:
         others = (times_softmax(form)[T] for form in ("recurrent", "parallel"))
