@@ -6,8 +6,7 @@ and one with the learned positions of 2019. Where keys are shared, what that sav
 spent on a wider MLP. Every side has a learning rate of its own, which the first of its
 five seeds chooses on validation text.
 
-Model and training are small: two blocks of width 48, and 300 steps. Whether the norm's
-old place gains in deeper models, too, is asked of twelve blocks, on tiny Shakespeare.
+Model and training are small: two blocks of width 48, and 300 steps.
 """
 
 import functools
@@ -41,13 +40,8 @@ PARTS: dict[str, dict[str, Any]] = {
         **{"activation": "swiglu", "num_kv_heads": 2, "mlp_hidden": 144},
     },
 }
-#: The same two places of the norm, in models of twelve blocks.
-DEEP: dict[str, dict[str, Any]] = {
-    "plain block, 12 deep": {"num_layers": 12},
-    "post-norm, 12 deep": {"num_layers": 12, "norm_first": False},
-}
 TEXTS = ("little-world", "tiny-shakespeare")
-BEGIN, BEGIN_DEEP = (0.008, 0.016, 0.032), (0.002, 0.004, 0.008)
+BEGIN = (0.008, 0.016, 0.032)
 WIDTH, STEPS = 48, 300
 WARM_UP = 6  # one step in so many
 #: How a text is read: context length, and rows in a batch.
@@ -99,8 +93,8 @@ def build(
 def losses(
     settings: many.Settings,
     changes: dict[str, Any],
-    *,
     prepare: Callable[[TransformerLM], None] | None = None,
+    /,
     **stories: int,
 ) -> many.Run:
     """Train a model on a text, and measure on two others.
@@ -143,25 +137,19 @@ def train_one(settings: many.Settings, **stories: int) -> many.Run:
     Returns:
         run: that of ``losses``.
     """
-    changes = (PARTS | DEEP)[settings["part"]] | {"learning_rate": settings["rate"]}
+    changes = PARTS[settings["part"]] | {"learning_rate": settings["rate"]}
     return losses(settings, changes, **stories)
 
 
 def wanted(record: dict[str, Any]) -> list[many.Settings]:
     """The runs that a record lacks, part by part, on both texts in turn."""
-    sides: list[tuple[str, str, tuple[float, ...]]] = [
-        *((part, text, BEGIN) for part in PARTS for text in TEXTS),
-        *((part, TEXTS[1], BEGIN_DEEP) for part in DEEP),
+    sides = [
+        {"text": text, "part": part, "steps": STEPS} for part in PARTS for text in TEXTS
     ]
     return [
         settings
-        for part, text, begin in sides
-        for settings in sweeps.lacking(
-            record["runs"],
-            {"text": text, "part": part, "steps": STEPS},
-            begin,
-            beside=FIRST,
-        )
+        for side in sides
+        for settings in sweeps.lacking(record["runs"], side, BEGIN, beside=FIRST)
     ]
 
 
