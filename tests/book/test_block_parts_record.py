@@ -1,4 +1,4 @@
-"""What chapter 13 says of a block's new parts, each alone."""
+"""What chapter 13 and the page "Latent attention" say of parts of a block, alone."""
 
 import pytest
 
