@@ -11,6 +11,7 @@ from experiments import (
     block_parts,
     dates,
     directions,
+    equal_caches,
     heads,
     induction,
     latent_attention,
@@ -29,9 +30,9 @@ from experiments.running import main
 many.processes_asked("experiments", __doc__)  # which each of them reads, too
 block_ablations.main()
 for module in (
-    *(block_parts, dates, directions, heads, induction, latent_attention, lora),
-    *(muon, optimisation, positions, reading_on, recall, short_contexts),
-    recipe_ablations,
+    *(block_parts, dates, directions, equal_caches, heads, induction),
+    *(latent_attention, lora, muon, optimisation, positions, reading_on, recall),
+    *(short_contexts, recipe_ablations),
 ):
     name = module.__name__.removeprefix("experiments.")
     many.main(name, module.wanted, module.train_one)

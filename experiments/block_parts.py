@@ -1,15 +1,17 @@
 """What each part of today's block gains, alone, beside chapter 9's block.
 
 Chapter 9's block, with rotary positions, is trained as it is and with one part changed,
-on little-world's stories and on tiny Shakespeare. Where keys are shared, what that
-saves is spent on a wider MLP. Every side has a learning rate of its own, which the
-first of its five seeds chooses on validation text.
+on little-world's stories and on tiny Shakespeare; so is a block with all the new parts,
+and one with the learned positions of 2019. Where keys are shared, what that saves is
+spent on a wider MLP. Every side has a learning rate of its own, which the first of its
+five seeds chooses on validation text.
 
 Model and training are small: two blocks of width 48, and 300 steps.
 """
 
 import functools
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -31,6 +33,12 @@ PARTS: dict[str, dict[str, Any]] = {
     "GQA, wider MLP": {"num_kv_heads": 2, "mlp_hidden": 216},
     "QK-norm": {"qk_norm": True},
     "post-norm": {"norm_first": False},
+    "RMSNorm, no biases": {"norm": "rms", "bias": False},
+    "learned positions": {"positions": "learned"},
+    "all new parts": {
+        **{"norm": "rms", "bias": False, "qk_norm": True},
+        **{"activation": "swiglu", "num_kv_heads": 2, "mlp_hidden": 144},
+    },
 }
 TEXTS = ("little-world", "tiny-shakespeare")
 BEGIN = (0.008, 0.016, 0.032)
@@ -83,13 +91,18 @@ def build(
 
 
 def losses(
-    settings: many.Settings, changes: dict[str, Any], **stories: int
+    settings: many.Settings,
+    changes: dict[str, Any],
+    prepare: Callable[[TransformerLM], None] | None = None,
+    /,
+    **stories: int,
 ) -> many.Run:
-    """Train two blocks on a text, and measure on two others.
+    """Train a model on a text, and measure on two others.
 
     Args:
         settings: a dict of the "text", the "seed" and the "steps".
         changes: options of the recipe that differ.
+        prepare: changes the model before it is trained.
         stories: how many of the "validation" and of the "test" to measure on, where
             the text is little-world; of tiny Shakespeare's held-out text, it is a half
             each.
@@ -102,6 +115,8 @@ def losses(
     model_config, train_config = build(tokenizer, settings, **changes)
     torch.manual_seed(settings["seed"])
     model = TransformerLM(model_config)
+    if prepare is not None:
+        prepare(model)
     try:
         train(model, data, train_config, device="cpu", progress=False)
     except FloatingPointError:  # the rate is too high

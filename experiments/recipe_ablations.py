@@ -46,7 +46,7 @@ RUNGS: dict[str, tuple[str, ...]] = {
 #: What is no rung: rates are swept, lengths given, and all sides round alike.
 BESIDE = ("learning_rate", "muon_learning_rate", "steps", "mixed_precision")
 #: With AdamW alone: the rate of hidden matrices, as a share of everything else's.
-SHARES = ("1/2", "1/4", "1/8", "1/16")
+SHARES = ("1/2", "1/4", "1/8", "1/16", "1/32")
 #: Three that gain beside all others, and the one that makes a step cheaper.
 FEW = ("Muon", "bigram embedding", "rotary positions", "two blocks")
 SIDES = (

@@ -1,4 +1,4 @@
-"""What chapter 13 says of a block's new parts, each alone."""
+"""What chapter 13 and the page "Latent attention" say of parts of a block, alone."""
 
 import pytest
 
@@ -8,7 +8,13 @@ from helpers.recorded.spread import mean_and_interval
 from helpers.recorded.sweeps import at_best_rate
 
 RECORD = results.record("block_parts")
-NEW = [part for part in block_parts.PARTS if part != block_parts.PLAIN]
+TOGETHER, OLD_POSITIONS = "all new parts", "learned positions"
+SINGLE = [
+    part
+    for part in block_parts.PARTS
+    if part not in (block_parts.PLAIN, TOGETHER, OLD_POSITIONS)
+]
+NEW = [part for part in SINGLE if part != "post-norm"]
 TEXTS = STORIES, PLAYS = block_parts.TEXTS
 
 
@@ -18,9 +24,9 @@ def of_seeds(part, text):
     return runs
 
 
-def gain(part, text):
-    """By how much the loss falls from the plain block, and the interval of it."""
-    pairs = zip(of_seeds(block_parts.PLAIN, text), of_seeds(part, text), strict=True)
+def gain(part, text, before=block_parts.PLAIN):
+    """By how much the loss falls from another block, and the interval of it."""
+    pairs = zip(of_seeds(before, text), of_seeds(part, text), strict=True)
     return mean_and_interval(
         [before["test"] - after["test"] for before, after in pairs]
     )
@@ -53,12 +59,12 @@ def test_one_run_comes_again():
 
 
 def test_only_the_old_place_of_the_norm_gains_on_both_texts():
-    found = {(part, text): gain(part, text) for part in NEW for text in TEXTS}
+    found = {(part, text): gain(part, text) for part in SINGLE for text in TEXTS}
     gaining = {side for side, one in found.items() if one.low > 0}
     assert gaining == {("post-norm", STORIES), ("post-norm", PLAYS)}
     assert round(found["post-norm", PLAYS].mean, 2) == 0.11
     assert round(found["post-norm", STORIES].mean, 2) == 0.03
-    for part in ("SwiGLU", "QK-norm"):
+    for part in ("SwiGLU", "QK-norm", "RMSNorm, no biases"):
         for text in TEXTS:
             assert found[part, text].low < 0 < found[part, text].high
 
@@ -71,8 +77,35 @@ def test_shared_keys_cost_something_on_the_stories_alone():
 
 def test_no_new_part_gains_as_much_as_the_norms_old_place():
     for text in TEXTS:
-        means = {part: gain(part, text).mean for part in NEW}
+        means = {part: gain(part, text).mean for part in SINGLE}
         assert max(means, key=means.get) == "post-norm"
+
+
+def test_together_the_new_parts_gain_a_little_on_the_stories():
+    found = {text: gain(TOGETHER, text) for text in TEXTS}
+    assert found[STORIES].low > 0
+    assert round(found[STORIES].mean, 2) == 0.04
+    assert found[PLAYS].low < 0 < found[PLAYS].high
+    for text in TEXTS:
+        sums = [0.0] * len(sweeps.SEEDS)
+        for part in (*NEW, TOGETHER):
+            pairs = zip(
+                of_seeds(block_parts.PLAIN, text), of_seeds(part, text), strict=True
+            )
+            sign = -1 if part == TOGETHER else 1
+            for seed, (before, after) in enumerate(pairs):
+                sums[seed] += sign * (before["test"] - after["test"])
+        over = mean_and_interval(sums)
+        assert over.low < 0 < over.high
+
+
+def test_nearly_all_that_2026_gains_over_2019_is_rotary():
+    for text, mean in ((STORIES, 0.26), (PLAYS, 0.19)):
+        whole = gain(TOGETHER, text, OLD_POSITIONS)
+        rotary = gain(block_parts.PLAIN, text, OLD_POSITIONS)
+        assert round(whole.mean, 2) == mean
+        assert rotary.low > 0
+        assert rotary.mean > 0.8 * whole.mean
 
 
 def test_rmsnorm_gains_nothing_among_the_parts_of_the_two_core_minute():

@@ -26,7 +26,10 @@ def right(side):
     return [run["right"] for run in best("recall", side)]
 
 
-SHOWN = [*(("recall", side) for side in experiment.SIDES), ("sinks", "no gate")]
+SHOWN = [
+    *(("recall", side) for side in experiment.SIDES),
+    *(("sinks", side) for side in experiment.GATES),
+]
 
 
 def test_the_record_lacks_nothing_and_every_best_rate_stands_inside_its_grid():
@@ -53,13 +56,6 @@ def test_blocks_by_their_means_beat_random_ones_and_the_nearest_with_every_seed(
     assert all(0.25 < one < 0.4 for one in right("random blocks of 8"))
 
 
-def test_trained_with_blocks_is_a_little_better_than_asked_in_blocks():
-    after = [run["sparsely"]["blocks of 8"] for run in best("recall", "all")]
-    gains = [new - old for new, old in zip(right("blocks of 8"), after, strict=True)]
-    assert min(gains) > 0
-    assert 0 < mean_and_interval(gains).low < 0.06
-
-
 def test_sizes_and_bytes_of_the_page():
     sizes = published.sizes("DeepSeek-V3 671B")
     assert (sizes["layers"], sizes["heads"], sizes["head_dim"]) == (61, 128, 128)
@@ -77,11 +73,35 @@ def test_sizes_and_bytes_of_the_page():
     assert 6 * card < whole["MHA"] <= 7 * card
     assert whole["MQA"] < whole["MLA"] < whole["GQA"] / 3
     # A score and its share of the context, for one head, one query and one key.
-    assert (D + R) + D < (L + R) + L
+    made, absorbed = (D + R) + D, (L + R) + L
+    assert round(absorbed / made, 1) == 3.4
+    each = sizes["heads"] * 2 * absorbed / (2 * (L + R))
+    able = published.figure("H100 FLOPs") / published.figure("H100 bandwidth")
+    assert (round(each), round(able)) == (242, 295)
+    indexer = published.sizes("DeepSeek-V3.2 indexer")
+    assert (indexer["heads"], indexer["head_dim"], indexer["chosen"]) == (64, 128, 2048)
+    share = indexer["heads"] * indexer["head_dim"] / (sizes["heads"] * absorbed)
+    assert round(1 / share) == 17
 
 
-def test_the_small_model_has_no_sink():
-    runs = best("sinks", "no gate")
-    heads = [weight for run in runs for layer in run["first"] for weight in layer]
+def test_the_small_model_has_no_sink_and_a_gate_changes_little():
+    found = {}
+    for side in experiment.GATES:
+        runs = best("sinks", side)
+        found[side] = [
+            statistics.fmean(weight for layer in run["first"] for weight in layer)
+            for run in runs
+        ]
+    heads = [
+        weight
+        for run in best("sinks", "no gate")
+        for layer in run["first"]
+        for weight in layer
+    ]
     assert round(100 * max(heads), 1) == 7.4  # chapter 18's sinks have over 50
-    assert statistics.fmean(heads) < 0.025
+    means = {side: statistics.fmean(shares) for side, shares in found.items()}
+    assert round(100 * means["no gate"], 1) == 1.9
+    assert round(100 * means["gate"], 1) == 2.6
+    pairs = zip(best("sinks", "gate"), best("sinks", "no gate"), strict=True)
+    higher = mean_and_interval([one["test"] - other["test"] for one, other in pairs])
+    assert higher.mean > 0 > higher.low

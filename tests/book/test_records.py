@@ -36,7 +36,7 @@ def programs():
 
 def pages(name):
     """The notebooks that read a record."""
-    reads = re.compile(rf'results\.(record|read|runs)\(\s*"{name}"')
+    reads = re.compile(rf'(results\.(record|read|runs)|recorded_losses)\(\s*"{name}"')
     return [path for path, source in programs().items() if reads.search(source)]
 
 

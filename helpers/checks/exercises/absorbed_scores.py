@@ -1,4 +1,4 @@
-"""Exercise of the page "Latent attention": scores without making the keys."""
+"""Exercise of the page "Latent attention": scores with a cache in place of keys."""
 
 import math
 
@@ -11,22 +11,24 @@ from helpers.checks.exercise import Exercise
 def _heads():
     generator = torch.Generator().manual_seed(20)
     sizes = {
-        "three heads, four queries, five latents": (3, 4, 5, 2, 6),
-        "one head": (1, 3, 4, 2, 5),
-        "latents as wide as a head": (2, 3, 4, 3, 3),
-        "latents narrower than a head": (2, 1, 3, 8, 4),
-        "one query, one latent": (4, 1, 1, 2, 3),
+        "three heads, four queries, five tokens": (3, 4, 5, 2, 6, 4),
+        "one head": (1, 3, 4, 2, 5, 2),
+        "latents as wide as W_key is high": (2, 3, 4, 3, 3, 2),
+        "short latents": (2, 1, 3, 8, 4, 2),
+        "one query, one token": (4, 1, 1, 2, 3, 2),
+        "half of a query turns": (2, 3, 4, 4, 5, 4),
     }
 
     def draw(*shape):
         return torch.randn(shape, generator=generator)
 
     smallest = Case(
-        "one head, one query, two latents",
+        "one head, one query, two tokens",
         {
-            "queries": torch.tensor([[[2.0, 0.0, 2.0, 0.0]]]),
-            "latents": torch.tensor([[1.0, 0.0], [1.0, 3.0]]),
-            "W_key": torch.tensor([[[1.0, 0.0], [0.0, 5.0], [2.0, 1.0], [7.0, 0.0]]]),
+            "queries": torch.tensor([[[2.0, 1.0, 3.0, 0.0]]]),
+            "W_key": torch.tensor([[[1.0], [2.0]]]),
+            "latents": torch.tensor([[1.0], [2.0]]),
+            "short_keys": torch.tensor([[1.0, 0.0], [0.0, 4.0]]),
         },
     )
     return [
@@ -35,12 +37,13 @@ def _heads():
             Case(
                 name,
                 {
-                    "queries": draw(H, T, D),
-                    "latents": draw(S, L),
+                    "queries": draw(H, T, D + R),
                     "W_key": draw(H, D, L),
+                    "latents": draw(S, L),
+                    "short_keys": draw(S, R),
                 },
             )
-            for name, (H, T, S, D, L) in sizes.items()
+            for name, (H, T, S, D, L, R) in sizes.items()
         ),
     ]
 
@@ -49,60 +52,135 @@ def _absorb(queries, W_key):
     return queries @ W_key
 
 
-def _scores(queries, latents, W_key, *, absorb=_absorb, width=None, divide=True):
+def _parts(queries, W_key, *, absorb=_absorb, turned_first=False):
+    """The absorbed part of the queries (H, T, L), and the turned one (H, T, R)."""
+    D = W_key.shape[1]
+    if turned_first:
+        turned, own = queries.split([queries.shape[-1] - D, D], dim=-1)
+    else:
+        own, turned = queries.split([D, queries.shape[-1] - D], dim=-1)
+    return absorb(own, W_key), turned
+
+
+def _scores(queries, W_key, latents, short_keys, *, root=None, **options):
     """Right where nothing is given; each option is one mistake."""
-    absorbed = absorb(queries, W_key)  # (H, T, L)
-    scores = absorbed @ latents.T  # (H, T, S)
-    if divide:
-        scores = scores / math.sqrt(width or queries.shape[-1])
-    return absorbed, scores
+    wide = torch.cat(_parts(queries, W_key, **options), dim=-1)  # (H, T, L + R)
+    scores = wide @ torch.cat([latents, short_keys], dim=-1).T  # (H, T, S)
+    return wide, scores / (root or math.sqrt(queries.shape[-1]))
 
 
 def _with(**options):
-    return lambda queries, latents, W_key: _scores(queries, latents, W_key, **options)
+    return lambda *tensors: _scores(*tensors, **options)
 
 
-def _by_root_of_latents(queries, latents, W_key):
-    return _scores(queries, latents, W_key, width=latents.shape[-1])
+def _by_width_of_cache(queries, W_key, latents, short_keys):
+    root = math.sqrt(latents.shape[-1] + short_keys.shape[-1])
+    return _scores(queries, W_key, latents, short_keys, root=root)
 
 
-def _divided_before(queries, latents, W_key):
-    absorbed, scores = _scores(queries, latents, W_key)
-    return absorbed / math.sqrt(queries.shape[-1]), scores
+def _by_width_without_turn(queries, W_key, latents, short_keys):
+    root = math.sqrt(W_key.shape[1])
+    return _scores(queries, W_key, latents, short_keys, root=root)
 
 
-def _divided_twice(queries, latents, W_key):
-    absorbed, scores = _divided_before(queries, latents, W_key)
-    return absorbed, scores / math.sqrt(queries.shape[-1])
+def _each_over_its_own(queries, W_key, latents, short_keys):
+    absorbed, turned = _parts(queries, W_key)
+    scores = absorbed @ latents.T / math.sqrt(W_key.shape[1])
+    scores = scores + turned @ short_keys.T / math.sqrt(short_keys.shape[-1])
+    return torch.cat([absorbed, turned], dim=-1), scores
+
+
+def _without_positions(queries, W_key, latents, short_keys):
+    absorbed, turned = _parts(queries, W_key)
+    scores = absorbed @ latents.T / math.sqrt(queries.shape[-1])
+    return torch.cat([absorbed, turned], dim=-1), scores
+
+
+def _absorbed_alone(queries, W_key, latents, short_keys):
+    _, scores = _scores(queries, W_key, latents, short_keys)
+    return _parts(queries, W_key)[0], scores
+
+
+def _turned_in_front(queries, W_key, latents, short_keys):
+    _, scores = _scores(queries, W_key, latents, short_keys)
+    absorbed, turned = _parts(queries, W_key)
+    return torch.cat([turned, absorbed], dim=-1), scores
+
+
+def _divided_before(queries, W_key, latents, short_keys):
+    wide, scores = _scores(queries, W_key, latents, short_keys)
+    return wide / math.sqrt(queries.shape[-1]), scores
+
+
+def _divided_twice(queries, W_key, latents, short_keys):
+    wide, scores = _divided_before(queries, W_key, latents, short_keys)
+    return wide, scores / math.sqrt(queries.shape[-1])
 
 
 EXERCISE = Exercise(
     name="absorbed_scores",
-    stub="my_absorbed_scores(queries, latents, W_key)",
+    stub="my_absorbed_scores(queries, W_key, latents, short_keys)",
     asks=(
-        "a function of queries (H, T, D), of latents (S, L) that all heads share, and "
-        "of W_key (H, D, L), by which each head makes its keys from them, that returns "
-        "the absorbed queries (H, T, L) and the scores (H, T, S) over √D."
+        "a function of queries (H, T, D + R), whose last R features are turned, of "
+        "W_key (H, D, L), by which each head makes keys from latents, and of the cache "
+        "that all heads share, latents (S, L) and turned short_keys (S, R), that "
+        "returns the wide queries (H, T, L + R), the absorbed part first, and the "
+        "scores (H, T, S) over √(D + R)."
     ),
-    returns={"absorbed": "(H, T, L)", "scores": "(H, T, S)"},
+    returns={"wide": "(H, T, L + R)", "scores": "(H, T, S)"},
     reference=_scores,
     cases=_heads,
     mistakes=(
         Mistake(
-            "scores over the root of the latents' width",
-            _by_root_of_latents,
-            "You divide by √L. The products are those of queries and keys, D features "
-            "wide, whether the keys are made or not: divide by √D.",
+            "scores over the root of the cache's width",
+            _by_width_of_cache,
+            "You divide by √(L + R). The products are those of queries and keys, D + R "
+            "features wide, whether the keys are made or not: divide by √(D + R).",
+        ),
+        Mistake(
+            "scores over the root of D",
+            _by_width_without_turn,
+            "You divide by √D. A score is the sum of both products, of D + R features "
+            "in all: divide by √(D + R).",
         ),
         Mistake(
             "scores that aren't divided",
-            _with(divide=False),
-            "The scores are the right products, and √D is missing.",
+            _with(root=1.0),
+            "The scores are the right products, and √(D + R) is missing.",
+        ),
+        Mistake(
+            "two products, each over its own root",
+            _each_over_its_own,
+            "You divide one product by √D, and the other by √R. They are parts of one "
+            "product of D + R features: add them up first, then divide by √(D + R).",
+        ),
+        Mistake(
+            "scores without the short keys",
+            _without_positions,
+            "The turned part of the queries must meet short_keys, and be added: "
+            "without it, a score knows nothing of positions.",
+        ),
+        Mistake(
+            "wide queries without their turned part",
+            _absorbed_alone,
+            "The scores are right. The wide queries are asked for with both parts, L "
+            "absorbed features and then the R turned ones.",
+        ),
+        Mistake(
+            "wide queries with the turned part in front",
+            _turned_in_front,
+            "The scores are right. In the wide queries, the absorbed part comes first, "
+            "as the latents stand before the short keys.",
+        ),
+        Mistake(
+            "the first R features taken as the turned ones",
+            _with(turned_first=True),
+            "The first D features of a query meet W_key, and the last R are turned.",
         ),
         Mistake(
             "one head's matrix for all heads",
             _with(absorb=lambda queries, W_key: queries @ W_key[0]),
-            "All heads share the latents, but each has a matrix of its own: head h "
+            "All heads share the cache, but each has a matrix of its own: head h "
             "takes W_key[h].",
         ),
         Mistake(
@@ -113,15 +191,15 @@ EXERCISE = Exercise(
             "where D = L do the shapes allow the other.)",
         ),
         Mistake(
-            "absorbed queries that are divided",
+            "wide queries that are divided",
             _divided_before,
-            "The scores are right. The absorbed queries are asked for as they are, "
-            "before anything is divided.",
+            "The scores are right. The wide queries are asked for as they are, before "
+            "anything is divided.",
         ),
         Mistake(
             "a division that comes twice",
             _divided_twice,
-            "You divide the absorbed queries by √D, and then the scores again.",
+            "You divide the wide queries by √(D + R), and then the scores again.",
         ),
     ),
 )
