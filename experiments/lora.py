@@ -37,9 +37,9 @@ RATES = {
     (FEW, 1): (0.001, 0.003, 0.009, 0.027, 0.081),
     (FEW, 4): (0.001, 0.003, 0.009, 0.027, 0.081),
     (LINEAR, 4): (0.0003, 0.001, 0.003, 0.009, 0.027),
-    (LINEAR, 16): (0.0001, 0.0003, 0.001, 0.003, 0.009),
+    (LINEAR, 16): (0.0003, 0.001, 0.003, 0.009, 0.027),
 }
-SEEDS = range(3)
+SEEDS = {FEW: range(3), LINEAR: range(1), EVERY: range(3)}
 STEPS = 24
 BATCH = 8  # stories
 STORIES = {"validation": 24, "test": 48}
@@ -191,7 +191,7 @@ def wanted(record: dict[str, Any]) -> list[many.Settings]:
     if missing:
         return missing
     shuffled = _side(FEW, 4) | {"text": "shuffled", "rate": best(record, FEW, 4)}
-    return _lacking(record, [shuffled | {"seed": seed} for seed in SEEDS])
+    return _lacking(record, [shuffled | {"seed": seed} for seed in SEEDS[FEW]])
 
 
 def best(record: dict[str, Any], trains: str, rank: int) -> float:
@@ -208,7 +208,7 @@ def _sweep(record: dict[str, Any], trains: str, rank: int) -> list[many.Settings
     side = _side(trains, rank)
 
     def lacking(rates: Iterable[float]) -> list[many.Settings]:
-        plan = itertools.product(rates, SEEDS)
+        plan = itertools.product(rates, SEEDS[trains])
         return _lacking(
             record, [side | {"rate": rate, "seed": seed} for rate, seed in plan]
         )
