@@ -1,6 +1,5 @@
 """What the page "Fine-tuning with LoRA" says of training, asserted on the record."""
 
-import statistics
 
 from experiments import everyday, lora
 from helpers.recorded import results
