@@ -71,7 +71,7 @@ def trade_off(
         for (name, settings), (colour, marker, line) in zip(
             drawn.items(), LINE_STYLES, strict=False
         ):
-            axes.plot(*zip(*means[name], strict=True), line, color=colour, alpha=0.45)
+            axes.plot(*zip(*means[name], strict=True), line, color=colour, alpha=0.6)
             everything = zip(*itertools.chain(*settings), strict=True)
             axes.plot(*everything, marker, color=colour, label=name, markersize=5)
         axes.plot(*start[1], "*", color=INK, markersize=11)
@@ -82,8 +82,8 @@ def trade_off(
             axes.set_xlim(*within[0])
             axes.set_ylim(*within[1])
         axes.set_title(title)
-        axes.set_xlabel(f"← better    {x_axis}")
-        axes.set_ylabel(f"← better    {y_axis}")
+        axes.set_xlabel(f"{x_axis} (← better)")
+        axes.set_ylabel(f"{y_axis} (← better)")
         axes.grid(alpha=0.25)
         axes.legend(frameon=False)
     return picture

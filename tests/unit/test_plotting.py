@@ -369,7 +369,7 @@ def test_a_trade_off_shows_each_run_and_joins_the_means_of_settings():
     assert [text.get_text() for text in axes.get_legend().texts] == ["slow", "fast"]
     assert texts(picture) == ["before"]
     assert (axes.get_xlim(), axes.get_ylim()) == ((0, 5), (1, 7))
-    assert axes.get_xlabel() == "← better    x"
+    assert axes.get_xlabel() == "x (← better)"
 
 
 def test_the_words_of_a_drawing_keep_their_decimals():
