@@ -1,9 +1,10 @@
 """A pretrained model learns a small text by LoRA: rank, learning rate, seeds, controls.
 
 SmolLM2-135M reads a few hundred stories of little-world once, with two thin matrices
-beside each W_query and W_value. What is its loss on other stories, and on plain English
-of which the stories hold nothing? Beside it, all its parameters are trained. Two
-controls: the model as it came, and one that reads the same words in a shuffled order.
+beside each W_query and W_value, or beside every linear layer of its blocks. What is its
+loss on other stories, and on plain English of which the stories hold nothing? Beside
+it, all its parameters are trained. Two controls: the model as it came, and one that
+reads the same words in a shuffled order.
 """
 
 import functools
@@ -17,7 +18,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from experiments import many, running
+from experiments import everyday, many, running
 from helpers.models import lora, pretrained
 from helpers.models.generation import generate
 from helpers.models.language_model import TransformerLM
@@ -25,15 +26,20 @@ from helpers.recorded.sweeps import best_rate, has
 from helpers.text import corpus
 from helpers.text.subwords import SubwordTokenizer
 
-LAYERS = ("W_query", "W_value")
 ALL = 0  # in place of a rank: every parameter is trained, without LoRA
-RANKS = (ALL, 1, 4)
-RATES = {
-    ALL: (0.00001, 0.00003, 0.0001, 0.0003, 0.001, 0.003),
-    1: (0.001, 0.003, 0.009, 0.027, 0.081),
-    4: (0.001, 0.003, 0.009, 0.027, 0.081),
+FEW, LINEAR, EVERY = "queries and values", "linear layers", "all weights"
+LAYERS = {
+    FEW: ("W_query", "W_value"),
+    LINEAR: ("W_query", "W_key", "W_value", "out_proj", "gate", "up", "down"),
 }
-SEEDS = range(3)
+RATES = {
+    (EVERY, ALL): (0.00001, 0.00003, 0.0001, 0.0003, 0.001, 0.003),
+    (FEW, 1): (0.001, 0.003, 0.009, 0.027, 0.081),
+    (FEW, 4): (0.001, 0.003, 0.009, 0.027, 0.081),
+    (LINEAR, 4): (0.0003, 0.001, 0.003, 0.009, 0.027),
+    (LINEAR, 16): (0.0003, 0.001, 0.003, 0.009, 0.027),
+}
+SEEDS = {FEW: range(3), LINEAR: range(1), EVERY: range(3)}
 STEPS = 24
 BATCH = 8  # stories
 STORIES = {"validation": 24, "test": 48}
@@ -96,14 +102,16 @@ def train_one(settings: many.Settings, **stories: int) -> many.Run:
     """Fine-tune, and measure on text that wasn't seen.
 
     Args:
-        settings: a dict of the "text" ("stories", "shuffled"), "rank" (``ALL``: no
-            LoRA), "rate", "seed" and "steps"; with 0 steps, the model as it came.
+        settings: a dict of the "text" ("stories", "shuffled"), what it "trains" (pairs
+            beside ``FEW`` or ``LINEAR``, or ``EVERY``), "rank" (``ALL``: no LoRA),
+            "rate", "seed" and "steps"; with 0 steps, the model as it came.
         stories: how many of the "validation" and of the "test" to measure on.
 
     Returns:
         run: a dict of the "validation" and the "test" loss, on stories, and the loss
-            "elsewhere", all in nats per character; the number of "trained" parameters,
-            and what the model "tells" when the most probable token is taken each time.
+            "elsewhere" and on "more" everyday sentences, all in nats per character;
+            the number of "trained" parameters, and what the model "tells" when the
+            most probable token is taken each time.
     """
     count = STORIES | stories
     world = corpus.load("little-world", held_out_stories=count["test"])
@@ -123,6 +131,7 @@ def train_one(settings: many.Settings, **stories: int) -> many.Run:
             "validation": _mean(model, tokenizer, other.held_out),
             "test": _mean(model, tokenizer, world.held_out),
             "elsewhere": _mean(model, tokenizer, corpus.EVERYDAY),
+            "more": _mean(model, tokenizer, everyday.MORE),
         }
     start = [tokenizer.token_id("<|endoftext|>"), *tokenizer.encode(PROMPT)]
     told = generate(model, torch.tensor([start]), TOLD, temperature=0)[0, 1:]
@@ -146,10 +155,10 @@ def _fine_tune(
     texts = draw.sample(stories, BATCH * settings["steps"])
     if settings["text"] == "shuffled":
         texts = [shuffled(text, draw) for text in texts]
-    if settings["rank"] == ALL:
+    if settings["trains"] == EVERY:
         parameters = list(model.parameters())
     else:
-        parameters = lora.add_lora(model, LAYERS, settings["rank"])
+        parameters = lora.add_lora(model, LAYERS[settings["trains"]], settings["rank"])
     optimizer = torch.optim.AdamW(parameters, lr=settings["rate"], weight_decay=0.0)
     for step in range(settings["steps"]):
         optimizer.param_groups[0]["lr"] = settings["rate"] * (
@@ -173,38 +182,42 @@ def wanted(record: dict[str, Any]) -> list[many.Settings]:
 
     First all seeds of each rank at the rates to begin with, and at others of the grid
     until the best has a neighbour on both sides; then the shuffled words, at the best
-    rate of the larger rank.
+    rate of rank 4 beside queries and values.
     """
-    missing = _lacking(
-        record, [{"text": "none", "rank": ALL, "rate": 0.0, "seed": 0, "steps": 0}]
-    )
-    for rank in RANKS:
-        missing += _sweep(record, {"text": "stories", "rank": rank, "steps": STEPS})
+    came = {"text": "none", "trains": "nothing", "rank": ALL, "rate": 0.0}
+    missing = _lacking(record, [came | {"seed": 0, "steps": 0}])
+    for trains, rank in RATES:
+        missing += _sweep(record, trains, rank)
     if missing:
         return missing
-    side = {"text": "stories", "rank": RANKS[-1], "steps": STEPS}
-    shuffled = side | {"text": "shuffled", "rate": best(record, RANKS[-1])}
-    return _lacking(record, [shuffled | {"seed": seed} for seed in SEEDS])
+    shuffled = _side(FEW, 4) | {"text": "shuffled", "rate": best(record, FEW, 4)}
+    return _lacking(record, [shuffled | {"seed": seed} for seed in SEEDS[FEW]])
 
 
-def best(record: dict[str, Any], rank: int) -> float:
+def best(record: dict[str, Any], trains: str, rank: int) -> float:
     """The rate at which a rank's loss on the validation stories is lowest."""
-    side = {"text": "stories", "rank": rank, "steps": STEPS}
+    side = _side(trains, rank)
     return best_rate([run for run in record["runs"] if has(run, side)])
 
 
-def _sweep(record: dict[str, Any], side: many.Settings) -> list[many.Settings]:
+def _side(trains: str, rank: int) -> many.Settings:
+    return {"text": "stories", "trains": trains, "rank": rank, "steps": STEPS}
+
+
+def _sweep(record: dict[str, Any], trains: str, rank: int) -> list[many.Settings]:
+    side = _side(trains, rank)
+
     def lacking(rates: Iterable[float]) -> list[many.Settings]:
-        plan = itertools.product(rates, SEEDS)
+        plan = itertools.product(rates, SEEDS[trains])
         return _lacking(
             record, [side | {"rate": rate, "seed": seed} for rate, seed in plan]
         )
 
-    rates = RATES[side["rank"]]
+    rates = RATES[trains, rank]
     missing = lacking(rates[1:4])
     if missing:
         return missing
-    place = rates.index(best(record, side["rank"]))
+    place = rates.index(best(record, trains, rank))
     return lacking(rates[max(place - 1, 0) : place + 2])
 
 

@@ -22,9 +22,12 @@ from helpers.notebook.plotting import (
     heatmap,
     weight_graph,
 )
+from helpers.notebook.trade_off import trade_off
 
 WORDS = ["cat", "sat", "mat"]
 AXES = {"x_axis": "x", "y_axis": "y"}
+RUNS = {"slow": [[(1, 5), (2, 4)], [(4, 2)]], "fast": [[(3, 3)]]}
+TRADED = {"title": "T", **AXES, "start": ("before", (1, 6))}
 WEIGHTS = torch.tensor([[0.7, 0.2, 0.1], [0.1, 0.8, 0.1], [0.3, 0.3, 0.4]])
 
 
@@ -67,6 +70,7 @@ def every_picture():
         "bars": bars(WEIGHTS, labels=WORDS, title=WORDS),
         "curves": curves([1, 2], {"loss": [3, 1]}, title="L", x_axis="n", y_axis="l"),
         "dots": dots({"a": [1, 2], "b": [3]}, title="D", axis="x", reference=("r", 2)),
+        "trade-off": trade_off(RUNS, **TRADED),
     }
 
 
@@ -361,6 +365,23 @@ def test_dots_show_each_number_their_mean_and_what_to_compare_with():
     assert axes.get_ylim() == (1.5, -0.5)  # the first stands at the top
 
 
+def test_a_trade_off_shows_each_run_and_joins_the_means_of_settings():
+    picture = trade_off(RUNS, **TRADED, within=((0, 5), (1, 7)))
+    assert picture.alt == (
+        "T. y at x, means of runs. before: 6.00 at 1.00; "
+        "slow: 4.50 at 1.50, 2.00 at 4.00; fast: 3.00 at 3.00"
+    )
+    (axes,) = picture.axes
+    drawn = [list(zip(*line.get_data(), strict=True)) for line in axes.lines]
+    slow = [[(1.5, 4.5), (4, 2)], [(1, 5), (2, 4), (4, 2)]]
+    assert drawn == [*slow, [(3, 3)], [(3, 3)], [(1, 6)]]
+    assert [line.get_linestyle() for line in axes.lines][1::2] == ["None", "None"]
+    assert [text.get_text() for text in axes.get_legend().texts] == ["slow", "fast"]
+    assert texts(picture) == ["before"]
+    assert (axes.get_xlim(), axes.get_ylim()) == ((0, 5), (1, 7))
+    assert axes.get_xlabel() == "x (← better)"
+
+
 def test_the_words_of_a_drawing_keep_their_decimals():
     _, drawing = rendered(
         dots({"seeds": [0.3012, 0.3148]}, title="t", axis="loss", decimals=4)
@@ -425,6 +446,20 @@ def test_a_picture_reads_the_same_under_a_dark_style():
         (
             lambda: dots({"a": [1], "b": [float("nan")]}, title="x", axis="y"),
             r"groups must .*nan.*'b'",
+        ),
+        (lambda: trade_off({}, **TRADED), "series must hold 1 to 4 names, got 0"),
+        (
+            lambda: trade_off({key: [[(1, 1)]] for key in "abcde"}, **TRADED),
+            "series must hold 1 to 4 names, got 5",
+        ),
+        (lambda: trade_off({"a": []}, **TRADED), r"finite points, got \[\] in 'a'"),
+        (
+            lambda: trade_off({"a": [[(1, 2)], []]}, **TRADED),
+            r"finite points, got \[\] in 'a'",
+        ),
+        (
+            lambda: trade_off({"a": [[(1, math.nan)]]}, **TRADED),
+            r"finite points, got \[\(1.0, nan\)\] in 'a'",
         ),
         (
             lambda: curves([1], {"a": [1, 2]}, title="x", **AXES),

@@ -1,0 +1,48 @@
+"""Forty everyday sentences, of which little-world's stories hold nothing.
+
+They stand beside the eight of ``helpers.text.corpus.EVERYDAY``: so few could favour one
+way of training by chance.
+"""
+
+MORE = (
+    "The bank closes its smallest branches because most customers pay online.",
+    "If the battery is empty, leave the phone on the charger for an hour.",
+    "My grandmother grew up in a village without electricity or running water.",
+    "Light from the sun takes about eight minutes to reach the earth.",
+    "The jury could not agree on a verdict and was sent home for the weekend.",
+    "Wash the rice until the water runs clear, then let it drain in a sieve.",
+    "Prices rose by two percent last year, which is less than most had feared.",
+    "I would have called you earlier, but I didn't want to wake the children.",
+    "In 1969 two astronauts walked on the moon while a third stayed in orbit.",
+    "The doctor told him to rest, drink a lot of tea and come back on Monday.",
+    "Our flight was cancelled, and the airline paid for a hotel near the airport.",
+    "A whale is not a fish: it breathes air and feeds its young with milk.",
+    "The committee will publish its report before the end of the month.",
+    "Please remember to switch off the lights when you leave the office.",
+    "The river froze so hard that winter that people drove across it.",
+    "Neither of the candidates won enough votes, so there will be a second round.",
+    "To find the average, add all the numbers and divide by how many there are.",
+    "After twenty years in the army he opened a small restaurant by the harbour.",
+    "The novel begins with a funeral and ends, three hundred pages later, with one.",
+    "Gold conducts electricity well and doesn't rust, but it is expensive.",
+    "Could you tell me whether this bus stops at the central hospital?",
+    "She plays the violin in the city orchestra and teaches on Wednesdays.",
+    "The company apologised for the delay and promised to refund every ticket.",
+    "Farmers in the south are worried, because it hasn't rained since April.",
+    "The museum has more than ten thousand coins, most of them from Roman times.",
+    "It is cheaper to repair the roof now than to replace it in five years.",
+    "When two objects rub against each other, some of their energy becomes heat.",
+    "The goalkeeper was injured in the first half and had to leave the field.",
+    "Nobody knows exactly how many languages were spoken there before the war.",
+    "We painted the kitchen white, and it looks twice as large as before.",
+    "The password must have at least twelve characters and one digit.",
+    "Under the new law, shops may open until ten in the evening.",
+    "He apologised, though it was clear to everyone that he wasn't sorry.",
+    "The bridge was built in two years and has never been closed since.",
+    "Plants use sunlight to turn water and carbon dioxide into sugar.",
+    "Most students share a flat, since a room of one's own costs too much.",
+    "Add the butter last, and stir until the sauce is smooth and glossy.",
+    "The weather service expects strong winds and heavy snow in the mountains.",
+    "I have read your letter twice, and I still don't understand the question.",
+    "An experiment that can't be repeated by others proves very little.",
+)
