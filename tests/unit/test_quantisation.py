@@ -39,7 +39,7 @@ def test_it_is_what_the_format_q4_1_stores():
 
 
 def test_a_group_whose_weights_are_alike_stays_as_it_is():
-    weight = torch.tensor([[0.75, 0.75, 0.0, 0.0], [-0.5, 0.5, 1e-9, 2e-9]])
+    weight = torch.tensor([[0.75, 0.75, 0.0, 0.0], [-0.5, -0.5, 1e-9, 2e-9]])
     found = rounded(weight, 4, 2)
     torch.testing.assert_close(found, weight, rtol=0, atol=1e-8)
 
@@ -59,7 +59,7 @@ def test_what_is_rounded_stays_as_it_is():
         (lambda: rounded(drawn(4), 0), "bits must be from 1 to 8, got 0"),
         (lambda: rounded(drawn(4), 4, 3), "size must divide the 4 weights .* got 3"),
         (lambda: rounded(drawn(4), 4, 0), "size must divide .* got 0"),
-        (lambda: rounded(drawn(4), 4, 2.0), "size must be a whole number"),
+        (lambda: rounded(drawn(4), 4, 2.0), "size must be an integer of at least 0, got 2.0"),
         (lambda: rounded(torch.tensor([0.0, 1e6]), 4), "weight must .* float16"),
         (lambda: rounded(torch.tensor([0.0, torch.nan]), 4), "weight must .*float16"),
     ],
