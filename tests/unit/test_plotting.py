@@ -324,6 +324,15 @@ def test_curves_carry_their_axes_names_and_numbers():
     assert "steps from 1 to 4, nats: a from 5.00 to 7.00; b from" in picture.alt
 
 
+def test_a_band_goes_as_far_to_either_side_of_its_curve_as_its_spread_says():
+    series = {"a": [5, 6], "b": [1, 3]}
+    picture = curves([1, 2], series, title="t", **AXES, spread={"b": [0.5, 0.25]})
+    [band] = picture.axes[0].collections
+    corners = {tuple(corner) for corner in band.get_paths()[0].vertices.tolist()}
+    assert corners == {(1, 0.5), (1, 1.5), (2, 2.75), (2, 3.25)}
+    assert "a from 5.00 to 6.00; b from 1.00 ± 0.50 to 3.00 ± 0.25" in picture.alt
+
+
 def test_a_logarithmic_axis_names_its_few_places_as_they_are():
     places = [4, 8, 1024]
     axes = curves(places, {"a": [1, 2, 3]}, title="t", **AXES, log="x").axes[0]
@@ -472,6 +481,14 @@ def test_a_picture_reads_the_same_under_a_dark_style():
         (
             lambda: curves([1], {key: [1] for key in "abcde"}, title="x", **AXES),
             "series must hold 1 to 4 curves, got 5",
+        ),
+        (
+            lambda: curves([1], {"a": [1]}, title="x", **AXES, spread={"b": [1]}),
+            r"spread must name curves of \['a'\], got \['b'\]",
+        ),
+        (
+            lambda: curves([1], {"a": [1]}, title="x", **AXES, spread={"a": []}),
+            r"spread\['a'\] must hold 1 .*got 0",
         ),
     ],
 )

@@ -66,6 +66,7 @@ NAMES = (
     "rotary_halves",
     "merge_lora",
     "lora_gradients",
+    "rounded",
     "unpack_group",
     "duplicate_token_score",
     "best_fixed_rule",
