@@ -273,11 +273,8 @@ def curves(
     y_axis: str,
     log: str | Sequence[str] = (),
     decimals: int = 2,
-<<<<<<< HEAD
     reference: tuple[str, float] | None = None,
-=======
     spread: Mapping[str, Iterable[float]] | None = None,
->>>>>>> h40b
 ) -> Picture:
     """Draw one or more curves over the same points, with markers at each.
 
@@ -289,12 +286,9 @@ def curves(
         y_axis: label with the unit.
         log: the axes on a logarithmic scale: "x", "y", "xy" or "".
         decimals: digits after the point in the text alternative.
-<<<<<<< HEAD
         reference: the name of a number to compare with, and that number, as a line.
-=======
         spread: a dict from some curves' names to N numbers each: how far a band goes
             to either side of the curve, such as the standard deviation over seeds.
->>>>>>> h40b
 
     Returns:
         picture: a ``Picture`` whose text alternative gives each curve's ends.
@@ -311,14 +305,6 @@ def curves(
         )
     for name, y in drawn.items():
         _require_labels(f"series[{name!r}]", y, len(places))
-<<<<<<< HEAD
-    ends = [
-        f"{name} from {y[0]:z.{decimals}f} to {y[-1]:z.{decimals}f}"
-        for name, y in drawn.items()
-    ]
-    if reference is not None:
-        ends.append(f"{reference[0]}: {reference[1]:z.{decimals}f}")
-=======
     bands = {name: [*map(float, band)] for name, band in (spread or {}).items()}
     if strangers := bands.keys() - drawn.keys():
         raise ValueError(f"spread must name curves of {[*drawn]}, got {[*strangers]}")
@@ -332,7 +318,8 @@ def curves(
             for i in (0, -1)
         )
         ends.append(f"{name} from {first} to {last}")
->>>>>>> h40b
+    if reference is not None:
+        ends.append(f"{reference[0]}: {reference[1]:z.{decimals}f}")
     picture = Picture(
         f"{title}. Curves over {x_axis} from {places[0]:g} to {places[-1]:g}, "
         f"{y_axis}: " + "; ".join(ends),
@@ -344,16 +331,13 @@ def curves(
             drawn.items(), LINE_STYLES, strict=False
         ):
             axes.plot(places, y, line, color=colour, marker=marker, label=name)
-<<<<<<< HEAD
-        if reference is not None:
-            name, level = reference
-            axes.axhline(level, color=COLOURS["masked"], linestyle=":", label=name)
-=======
             if name in bands:
                 pairs = [*zip(y, bands[name], strict=True)]
                 low, high = [a - b for a, b in pairs], [a + b for a, b in pairs]
                 axes.fill_between(places, low, high, color=colour, alpha=0.15, lw=0)
->>>>>>> h40b
+        if reference is not None:
+            name, level = reference
+            axes.axhline(level, color=COLOURS["masked"], linestyle=":", label=name)
         axes.set_title(title)
         axes.set_xlabel(x_axis)
         axes.set_ylabel(y_axis)
