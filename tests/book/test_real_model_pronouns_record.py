@@ -63,6 +63,20 @@ def test_no_look_at_the_nouns_is_needed_one_by_one_or_together():
     assert own["it to verb"][2] < -own["lead"][0] / 5
 
 
+def test_a_part_of_the_answer_passes_through_it():
+    turned = run(part="patching")["half 1"]
+    verb, it, last = (
+        [one[0] for one in turned[word]] for word in ("verb", "it", "the")
+    )
+    assert 4 <= it.index(max(it)) <= 5  # layers 12 and 15
+    assert 0.2 < max(it) < 0.3
+    assert turned["it"][5][1] > max(
+        turned[word][5][2] for word in ("stop", "It", "was")
+    )
+    assert verb[0] == 1 > 0.1 > verb[-1]
+    assert last[0] == 0 < 0.8 < last[-1]
+
+
 def test_a_head_follows_the_verb_whatever_word_looks():
     own = run(part="looking", model="smollm2")
     it, something = (own[word]["it"]["best"]["half 1"] for word in ("it", "something"))
@@ -74,6 +88,8 @@ def test_a_head_follows_the_verb_whatever_word_looks():
 
 
 def test_where_the_pronoun_decides_one_head_costs_more_than_those_beside_it():
+    assert "13.8" in run(part="roles")["needed"]["ten"]
+    assert [len(frames) for frames in pronoun_frames.KINDS] == [4, 6]
     needed = run(part="roles")["needed"]["half 1"]
     others = [needed[f"13.{head} mean"][0] for head in range(8)]
     assert -0.13 < min(others) < max(others) < 0.15

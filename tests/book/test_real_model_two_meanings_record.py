@@ -14,6 +14,7 @@ RUNS = [
     if run["study"] == "two_meanings"
 ]
 MEAN, LOW, HIGH = 0, 1, 2
+LAYER = two_meanings_heads.LAYER
 
 
 def run_of(**settings):
@@ -51,16 +52,18 @@ def test_smollm2_moves_a_word_toward_the_relatives_of_what_is_meant():
 def test_accuracy_alone_would_mislead():
     run = run_of(model="smollm2", start=False)
     other = layers_of(run, "toward", "other")
-    assert other[10][LOW] < 0 < other[30][LOW]
-    assert other[30][MEAN] > layers_of(run, "toward", "plain")[30][MEAN]
+    assert other[LAYER][LOW] < 0 < other[30][LOW]
+    plain = layers_of(run, "toward", "plain")
+    assert other[30][LOW] < plain[30][MEAN] < other[30][HIGH]  # no telling which
     word, plain, relatives = (
-        layers_of(run, "accuracy", kind)[10][MEAN]
+        layers_of(run, "accuracy", kind)[LAYER][MEAN]
         for kind in ("word", "plain", "relatives")
     )
     assert word > 0.9
     assert plain > 0.7
     assert relatives > 0.8
-    assert run["natural plain"][10][MEAN] > 0.8
+    assert 0 < layers_of(run, "accuracy", "beyond relatives")[LAYER][LOW] < 0.05
+    assert run["natural plain"][LAYER][MEAN] > 0.8
     for run in RUNS:
         if "what" not in run:
             assert run["bag"][0][LOW] > 0.55
@@ -80,13 +83,20 @@ def test_minilm_reads_the_clue_on_either_side():
 HALVES = ("choosing", "testing")
 
 
+def test_the_layer_is_where_directions_differ_most_on_the_other_half():
+    run = run_of(model="smollm2", start=False)
+    beyond = layers_of(run, "gap", "beyond relatives", "choosing")
+    means = [one[MEAN] for one in beyond]
+    assert means.index(max(means)) == LAYER == 9
+
+
 def found_in(half):
     return run_of(model="smollm2", what="heads")[half]
 
 
 def test_what_moves_is_what_the_page_draws():
     drawn = run_of(model="smollm2", start=False)
-    move = layers_of(drawn, "toward", "word")[two_meanings_heads.LAYER]
+    move = layers_of(drawn, "toward", "word")[LAYER]
     assert found_in("testing")["move"] == pytest.approx(move, abs=1e-3)
     assert found_in("choosing")["move"][LOW] > 0.1
 
@@ -109,6 +119,8 @@ def test_the_mlps_write_the_move():
         )
         assert heads + mlps == pytest.approx(1, abs=0.01)
         assert mlps > 0.9
+        six = sum(row[MEAN] for row in found["top"])
+        assert six > 0.1 > 0 > heads - six > -0.1  # the others write against it
         assert found["without mlps"][HIGH] < 0.1
         assert found["without earlier mlps"][LOW] > 0.9
 
@@ -136,7 +148,7 @@ def test_what_moves_a_word_measured_again_is_as_recorded():
     need("smollm2-135m")
     found = two_meanings_heads.of_word("bank", "testing")
     drawn = run_of(model="smollm2", start=False)["words"]["bank"]["toward"]
-    move = drawn[two_meanings_heads.LAYER]
+    move = drawn[LAYER]
     assert found["move"] == pytest.approx(move, abs=2e-3)
     assert found["without clue"] < 0.5
     assert found["ahead"] == 0
