@@ -221,7 +221,7 @@ def test_numbers_of_the_list_that_are_all_the_same_are_explained(show_views):
     weights = torch.zeros(L, H, 6, 6)
     weights[..., 0] = 1.0
     same = {**reading, "weights": pack_weights(weights, causal=True)}
-    shown = show_views(all_heads([same, reading]))
+    shown = show_views(all_heads([same, READINGS[1]]))
     shown.press("query", "End")
     assert shown.value("ties") == (
         "12 heads have 1.00, to two decimals. Each gives nearly all its weight to one "

@@ -198,16 +198,15 @@ CROSSED = """() => [...document.querySelectorAll(".live .arched")].map((row) => 
 
 
 def test_arcs_between_lines_of_tokens_cross_no_token(show_views):
-    reading = READER.read("ab cab fed cab fed ab cab dab fed")
-    shown = show_views(real_model([reading], CARD, query=32))
+    reading = READER.read("ab cab fed d")
+    seen = (unpack_weights(reading)[:, :, 11, :11] >= 0.03).sum(-1)
+    layer, head = divmod(int(seen.argmax()), 6)
+    shown = show_views(real_model([reading], CARD, head=(layer, head), query=11))
     shown.page.set_viewport_size({"width": 375, "height": 800})
-    shown.page.evaluate(
-        "new Promise((done) => requestAnimationFrame(() => "
-        "requestAnimationFrame(done)))"
-    )
+    shown.page.wait_for_function("document.querySelector('.live path[d*=V]')")
     _, (lines, arcs, crossed) = shown.page.evaluate(CROSSED)
-    assert lines > 2
-    assert arcs > 5
+    assert lines > 1
+    assert arcs > 3
     assert crossed == 0
 
 

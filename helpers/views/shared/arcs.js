@@ -6,7 +6,7 @@ export const LEAST_ARC = 0.02; // a smaller weight has no arc
 
 /** @typedef {{ x: number, y: number }} Point */
 
-const EDGE = 3; // left of all tokens, where a way from line to line lies
+const MARGIN = 3; // left of all tokens, where a way from line to line lies
 const ABOVE = 6; // a line of tokens, where it goes to that edge
 const ROUND = 5; // of its corners
 
@@ -39,8 +39,8 @@ function around(from, to) {
   const turn = Math.sign(there - above) * ROUND;
   return (
     `M ${from.x} ${from.y} Q ${from.x} ${above} ${from.x - ROUND} ${above} ` +
-    `H ${EDGE + ROUND} Q ${EDGE} ${above} ${EDGE} ${above + turn} ` +
-    `V ${there - turn} Q ${EDGE} ${there} ${EDGE + ROUND} ${there} ` +
+    `H ${MARGIN + ROUND} Q ${MARGIN} ${above} ${MARGIN} ${above + turn} ` +
+    `V ${there - turn} Q ${MARGIN} ${there} ${MARGIN + ROUND} ${there} ` +
     `H ${to.x - ROUND} Q ${to.x} ${there} ${to.x} ${to.y}`
   );
 }
