@@ -183,9 +183,11 @@ def test_each_score_is_the_librarys(shown):
 def test_what_numbers_in_nats_mean_stands_beside_them(shown):
     assert shown.value("unit") == ""
     shown.choose("score", "is sharp (entropy in nats, lowest first)")
-    assert "to all 6, would have ln 6 = 1.79 nats." in shown.value("unit")
+    assert "the same to all 6, it would be ln 6 = 1.79 nats." in shown.value("unit")
     shown.choose("score", "is missed by the next token (nats lost)")
-    assert "who loses 1 nat keeps 1/e, about 37%, of it" in shown.value("unit")
+    assert "A loss of 1 nat leaves a token 1/e of its probability" in shown.value(
+        "unit"
+    )
     shown.choose("score", "looks at itself")
     assert shown.value("unit") == ""
 
@@ -260,11 +262,11 @@ def test_signs_and_arcs_are_explained(show_views):
     shown = show_views(all_heads([reader, *READINGS]))
     signs = "␣ is a space that belongs to its token, ↵ is a line break. "
     assert shown.value("signs") == (
-        f"{signs}An arc is the thicker, the larger the weight; below 0.02 there is "
-        "none. Hatched: a token sees only itself and those before it."
+        f"{signs}The thicker an arc, the larger the weight; one below 0.02 has no arc. "
+        "Hatched: out of sight, since a token sees only itself and those before it."
     )
     shown.choose("text", TEXTS[1])
-    assert shown.value("signs").startswith("An arc is")
+    assert shown.value("signs").startswith("The thicker an arc")
 
 
 def test_heads_with_less_than_a_limit_are_left_out(shown):

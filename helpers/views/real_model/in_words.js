@@ -5,8 +5,8 @@ import { fixed, several } from "../shared/words.js";
 export const NO_WORKER =
   "This browser doesn't let the page start a worker: no file can be opened here.";
 export const STAYS =
-  "All of it happens on this computer: nothing of the file or of your text leaves it. See for " +
-  "yourself: once you have the file, turn the network off, and all here goes on.";
+  "All of it happens on this computer: nothing of the file or of your text leaves it. To " +
+  "check, turn the network off once you have the file: everything here goes on working.";
 export const OF_TABLES =
   "These are of the recorded sentences, not of what the model has read since.";
 export const BROKE_OFF =

@@ -116,8 +116,8 @@ export const SCORES = [
     fits: ({ tokens }) => tokens.length > 1,
     needs: "two tokens",
     unit: ({ tokens }) =>
-      "Entropy is 0 nats where a token gives all its weight to one token; the last one, if it " +
-      `gave the same to all ${tokens.length}, would have ln ${tokens.length} = ` +
+      "Entropy is 0 nats where a token gives all its weight to one token; if the last one gave " +
+      `the same to all ${tokens.length}, it would be ln ${tokens.length} = ` +
       `${fixed(Math.log(tokens.length))} nats.`,
     of: (reading, layer, head) => later(reading, layer, head, entropy),
   },
@@ -128,8 +128,7 @@ export const SCORES = [
     fits: ({ lost }) => lost !== null,
     needs: "a recorded sentence with everything on",
     unit: () =>
-      "Nats are differences of natural logarithms of a probability: who loses 1 nat keeps 1/e, " +
-      "about 37%, of it; a number below 0 says that the token gains.",
+      "A loss of 1 nat leaves a token 1/e of its probability, about 37%; a loss below 0 is a gain.",
     of: (reading, layer, head) => reading.lost?.(layer, head) ?? 0,
   },
 ];

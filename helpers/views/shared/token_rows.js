@@ -89,8 +89,10 @@ export function tokenRows({ keep, point }) {
       [tokens, seen, toEnd, isCausal] = [newTokens, {}, atEnd, causal];
       signs.textContent =
         signsInWords(tokens) +
-        `An arc is the thicker, the larger the weight; below ${fixed(LEAST_ARC)} there is none.` +
-        (causal ? " Hatched: a token sees only itself and those before it." : "");
+        `The thicker an arc, the larger the weight; one below ${fixed(LEAST_ARC)} has no arc.` +
+        (causal
+          ? " Hatched: out of sight, since a token sees only itself and those before it."
+          : "");
       isRepeating = new Set(tokens).size < tokens.length;
       for (const side of ["query", "key"]) {
         rows[side].list.fill(
