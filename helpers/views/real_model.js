@@ -1,21 +1,18 @@
 import { dropsFiles } from "./shared/files.js";
 import { headPicture } from "./shared/head_picture.js";
 import { unpackReading } from "./shared/head_readings.js";
-import { h } from "./shared/page.js";
 import { several } from "./shared/words.js";
 import {
   BROKE_OFF,
   endedInWords,
+  HALTED,
   NO_WORKER,
-  OF_TABLES,
-  ofTotal,
-  openedInWords,
   progressInWords,
-  STAYS,
 } from "./real_model/in_words.js";
-import { dropKept, fetchedFile } from "./real_model/kept_file.js";
-import { modelField, opening } from "./real_model/opening.js";
+import { Layout } from "./real_model/layout.js";
+import { opening } from "./real_model/opening.js";
 import { ownText } from "./real_model/own_text.js";
+import { Recorded } from "./real_model/recorded.js";
 import { Requests } from "./real_model/requests.js";
 import { textMenu } from "./real_model/text_menu.js";
 /** @import { Asked } from "./real_model/own_text.js" */
@@ -23,9 +20,9 @@ import { textMenu } from "./real_model/text_menu.js";
 /** Every head of a real model: of recorded sentences, and of any text once its file is open. */
 export function render({ state, el }) {
   const page = new RealModel(state);
-  el.closest(".aos-view")?.querySelector("details summary")?.after(page.ofTables);
-  dropsFiles(el, (file) => page.open(file));
-  el.append(...page.elements);
+  el.closest(".aos-view")?.querySelector("details summary")?.after(page.layout.ofTables);
+  dropsFiles(el, (file) => page.opening.open(file));
+  el.append(...page.layout.elements);
   page.showRecorded(state.readings[0].text, state.start);
 }
 
@@ -33,17 +30,14 @@ export function render({ state, el }) {
 class RealModel {
   constructor(state) {
     this.state = state;
-    this.readings = state.readings.map(unpackReading);
-    this.shown = this.readings[0];
+    this.recorded = new Recorded(state.readings);
+    this.shown = this.recorded.of("");
     this.requests = new Requests({
       hear: (message) => this.hear(message),
       lose: (begun) => this.lose(begun ? BROKE_OFF : NO_WORKER),
     });
     /** @type {string[]} */
     this.off = []; // what the reader has switched off, for this text and all later ones
-    this.openName = ""; // of the file that was handed over last, if it has one
-    this.fromSite = false; // whether the file was fetched
-    this.isFetching = false;
     /** @type {ReturnType<typeof unpackReading> | null} */
     this.reading = null; // what the model has read, once it is open
     /** @type {Asked} */
@@ -60,9 +54,12 @@ class RealModel {
     this.picture = headPicture({ change: (off) => this.switch(off), jobs: state.jobs });
     this.opening = opening({
       model: state.model,
-      carried: state.fileUrl !== null,
-      open: (file) => this.open(file),
-      bring: () => this.bring(),
+      fileUrl: state.fileUrl,
+      ask: (file) => this.open(file),
+      say: (words, wrong) => {
+        this.tell(words);
+        if (wrong !== undefined) this.layout.complain(wrong);
+      },
     });
     this.field = ownText({
       read: () => this.read(),
@@ -71,21 +68,14 @@ class RealModel {
         this.then = () => this.write(how);
       },
       write: (how) => this.onceRead(() => this.write(how)),
-      stop: () => this.stop(),
+      stop: () => this.requests.stop(),
       back: () => this.onceRead(() => this.ask("back")),
     });
     this.menu = textMenu({
-      texts: this.readings.map(({ text }) => text),
+      texts: this.recorded.texts,
       choose: (asked) => this.choose(asked),
     });
-    this.ofTables = h("p", { class: "note", "data-value": "of tables" });
-    const stays = h("p", { class: "note", "data-value": "stays" }, STAYS);
-    this.place = h("div", {}, this.opening.element);
-    this.status = h("p", { class: "note status", "aria-live": "polite", "data-value": "status" });
-    this.wrong = h("p", { class: "note wrong", role: "alert", "data-value": "wrong" });
-    this.told = h("div", {}, this.status, this.wrong); // beside the text, once there is one
-    this.below = h("div", {}, this.told);
-    this.elements = [this.menu.element, this.place, stays, this.below, this.picture.element];
+    this.layout = new Layout(this);
   }
 
   // --- which text is shown ---
@@ -105,7 +95,7 @@ class RealModel {
   }
 
   showRecorded(text, start = {}) {
-    this.shown = this.readings.find((one) => one.text === text) ?? this.readings[0];
+    this.shown = this.recorded.of(text);
     this.offer();
     this.picture.show(this.shown, start);
     if (this.off.length > 0) this.switch(this.off);
@@ -118,47 +108,25 @@ class RealModel {
   // --- what the reader asks for ---
 
   ask(kind, more = {}) {
-    this.wrong.textContent = "";
+    this.layout.complain("");
     this.picture.tell("");
     this.requests.ask(kind, more);
   }
 
-  /** @param {Blob} [file] */
-  open(file, fromSite = false) {
-    if (!file || !this.requests.start()) return;
-    this.fromSite = fromSite;
-    this.openName = file instanceof File ? file.name : "";
+  /** @param {Blob} file */
+  open(file) {
+    if (!this.requests.start()) return false;
     const { name, bytes, sha256 } = this.state.model;
     this.ask("open", { file, expected: { name, bytes, sha256 } });
-    this.tellOpening("The file is being opened.");
-  }
-
-  /** The file that the site carries. */
-  async bring() {
-    const { fileUrl, model } = this.state;
-    if (this.isFetching) return;
-    this.isFetching = true;
-    this.wrong.textContent = "";
-    this.tell("");
-    try {
-      const { file, kept } = await fetchedFile(fileUrl, (done) =>
-        this.opening.tell(`Fetching: ${ofTotal(done, model.bytes)}`, done, model.bytes),
-      );
-      if (!kept) this.tell("This browser doesn't keep the file: next time it is fetched again.");
-      this.open(file, true);
-    } catch (error) {
-      this.opening.tell("");
-      this.wrong.textContent = error instanceof Error ? error.message : String(error);
-    }
-    this.isFetching = false;
+    return true;
   }
 
   /** Read what stands in the field. */
   read() {
     this.setWriting(false);
-    [this.asked, this.isReading, this.then] = [this.field.asked(), true, null];
+    this.asked = this.field.asked();
+    this.setReading(true);
     this.tell("The text is being read.");
-    this.field.reading();
     this.ask("read", { ...this.asked, off: this.off });
   }
 
@@ -179,13 +147,15 @@ class RealModel {
     this.setWriting(true);
   }
 
-  stop() {
-    this.requests.stop();
-  }
-
   setWriting(on) {
     this.isWriting = on;
     this.field.writing(on);
+  }
+
+  /** What was asked for meanwhile is forgotten. */
+  setReading(on) {
+    [this.isReading, this.then] = [on, null];
+    this.field.reading(on ? this.asked : null);
   }
 
   /** What the chosen parts are worth: recorded for one head, or asked for. */
@@ -193,15 +163,13 @@ class RealModel {
     this.off = off;
     if (this.isOpen) {
       this.picture.answer(off, null);
+      if (!this.reading && !this.isReading) this.read();
       if (this.isReading) this.then = () => this.switch(off);
       else this.ask("switch", { off });
       this.picture.tell("The text is being read once more.");
     } else {
-      const last = off.slice(-1);
-      this.off = last;
-      const [layer, head] = (last[0] ?? "").split(".").map(Number);
-      const found = last.length > 0 ? (this.shown.without?.(layer, head) ?? null) : null;
-      this.picture.answer(last, found);
+      this.off = off.slice(-1);
+      this.picture.answer(this.off, this.recorded.without(this.shown, this.off[0]));
     }
   }
 
@@ -209,7 +177,7 @@ class RealModel {
 
   hear(message) {
     ({
-      progress: () => this.progress(message),
+      progress: () => this.opening.tell(progressInWords(message), message.done, message.total),
       opened: () => this.opened(message),
       tokens: () => this.tokens(message),
       reading: () => this.readAnew(message),
@@ -221,69 +189,43 @@ class RealModel {
   }
 
   tell(said) {
-    this.status.textContent = said;
+    this.layout.tell(said);
   }
 
   /** Beside what asked for it. */
   tokens(message) {
     const said = `Reading: ${message.done} of ${message.total} tokens.`;
     if (this.requests.isOfSwitch(message)) this.picture.tell(said);
-    else this.tell(said);
-  }
-
-  /** Beside the field for the file; once a model is open, where all else is told. */
-  tellOpening(said, done = 0, total = 0) {
-    if (this.opening.element.isConnected) this.opening.tell(said, done, total);
-    else this.tell(said);
-  }
-
-  progress(message) {
-    this.tellOpening(progressInWords(message), message.done, message.total);
+    else {
+      this.tell(said);
+      this.field.slow();
+    }
   }
 
   /** The file is open: its place is taken by the reader's text, which is read at once. */
   opened({ model }) {
     this.opening.tell("");
-    const isHere = this.place.contains(document.activeElement);
-    this.place.replaceChildren(
-      h("p", { class: "note", "data-value": "opened" }, openedInWords(model)),
-      h(
-        "div",
-        { class: "controls" },
-        modelField("Open another file", (file) => this.open(file)),
-      ),
-      this.field.element,
-    );
-    this.field.place.append(this.told);
-    this.ofTables.textContent = OF_TABLES;
+    this.layout.open(model, this.field);
     this.field.put(this.reading ? this.given : { text: this.shown.text, chat: false });
-    if (isHere) this.field.focus(); // what had it is gone
     this.read();
   }
 
   readAnew({ number, reading }) {
     const { last } = this.requests;
-    if (last.read === number) [this.given, this.isReading] = [this.asked, false];
-    const found = this.withLost(unpackReading(reading));
+    const { then } = this;
+    if (last.read === number) this.given = this.asked;
+    const found = this.recorded.withLost(unpackReading(reading));
     const T = found.tokens.length;
     const keeps = last.switch === number && this.reading?.tokens.length === T;
     [this.reading, this.shown] = [found, found];
     this.showText(reading.text);
+    this.setReading(false);
     this.offer();
     const atEnd = !keeps && reading.text !== this.given.text;
     this.picture.show(found, { ...{ query: T - 1, parts: true, off: this.off }, keeps, atEnd });
     if (last.switch === number) this.picture.tell("");
     else if (!this.isWriting) this.tell(`${several(T, "token")} read.`);
-    const { then } = this;
-    this.then = null;
     then?.();
-  }
-
-  /** Of a recorded sentence it is known, too, what is lost without each head. */
-  withLost(reading) {
-    const found = this.readings.find((one) => one.text === reading.text);
-    const isSame = found?.tokens.length === reading.tokens.length && reading.off.length === 0;
-    return isSame ? { ...reading, lost: found.lost } : reading;
   }
 
   /** The text, of which what was written is marked; whoever goes back far takes from the rest. */
@@ -305,45 +247,52 @@ class RealModel {
   }
 
   ended({ why }) {
+    if (this.isReading) this.halted();
     if (!this.isWriting) return;
     this.setWriting(false);
     this.tell(endedInWords(why, this.wrote, (performance.now() - this.begun) / 1000));
   }
 
+  /** Reading was stopped: all that is shown, and what the worker has, is of the text before. */
+  halted() {
+    this.setReading(false);
+    this.off = this.reading?.off ?? [];
+    this.picture.answer(this.off, this.shown.next);
+    this.picture.tell("");
+    this.offer();
+    this.tell(HALTED);
+  }
+
   failed(answer) {
     const { message } = answer;
     const isOfFile = this.requests.isOfFile(answer);
-    const name = isOfFile && this.openName ? `“${this.openName}”: ` : "";
     if (this.requests.isOfSwitch(answer)) {
       this.picture.tell("", message);
       return;
     }
-    if (isOfFile) this.opening.tell("");
-    if (isOfFile && this.fromSite) dropKept(this.state.fileUrl);
+    const said = isOfFile ? this.opening.failed(message) : message;
     this.setWriting(false);
     this.tell("");
     if (isOfFile && this.isReading)
       this.read(); // which the file has ended
-    else [this.isReading, this.then] = [false, null];
+    else this.setReading(false);
     if (this.isOpen) this.offer(); // what was chosen may be what couldn't be read
     if (!isOfFile) this.field.refuse();
-    this.wrong.textContent = name + message;
+    this.layout.complain(said);
   }
 
   /** The worker is gone; what was recorded is still there. */
   lose(message) {
     this.requests.end();
-    [this.reading, this.then, this.off] = [null, null, []];
+    [this.reading, this.off] = [null, []];
     this.menu.forget();
-    this.below.append(this.told);
     this.given = { text: "", chat: false };
-    this.isReading = false;
+    this.setReading(false);
     this.setWriting(false);
-    this.ofTables.textContent = "";
+    this.layout.close();
     this.opening.tell("");
-    this.place.replaceChildren(this.opening.element);
     this.tell("");
-    this.wrong.textContent = message;
+    this.layout.complain(message);
     this.showRecorded(this.shown.text);
   }
 }

@@ -180,6 +180,95 @@ def test_each_score_is_the_librarys(shown):
     assert shown.control("score").input_value() == "weight from the query to the key"
 
 
+def test_what_numbers_in_nats_mean_stands_beside_them(shown):
+    assert shown.value("unit") == ""
+    shown.choose("score", "is sharp (entropy in nats, lowest first)")
+    assert "the same to all 6, it would be ln 6 = 1.79 nats." in shown.value("unit")
+    shown.choose("score", "is missed by the next token (nats lost)")
+    assert "A loss of 1 nat leaves a token 1/e of its probability" in shown.value(
+        "unit"
+    )
+    shown.choose("score", "looks at itself")
+    assert shown.value("unit") == ""
+
+
+def test_the_list_names_the_token_that_the_largest_weight_is_on(shown):
+    """Of the chosen query; of a key alone, the one that it comes from."""
+    weights = weights_of(TEXTS[0])
+    tokens = READER.read(TEXTS[0])["tokens"]
+
+    def assert_names(rows):
+        for i, name in enumerate(ranking(shown)[0]):
+            layer, head = map(int, name.split("."))
+            told = shown.value(f"strongest {i}")
+            token, _, place = told.partition(" at ")
+            best = int(place) if place else tokens.index(token.replace("␣", " "))
+            assert (tokens.count(tokens[best]) > 1) == bool(place)
+            assert token == tokens[best].replace(" ", "␣")
+            row = rows[layer, head]
+            assert float(row[best]) == pytest.approx(float(row.max()), abs=1 / 255)
+
+    shown.press("query", "ArrowRight", 5)
+    assert_names(weights[:, :, 4])
+    shown.press("key", "Home")
+    assert "strongest 0" not in shown.values()
+    shown.press("query", "Escape")
+    assert_names(weights[..., 0])
+    shown.choose("score", "looks at itself")
+    assert "strongest 0" not in shown.values()
+
+
+def test_numbers_of_the_list_that_are_all_the_same_are_explained(show_views):
+    reading = READER.read(TEXTS[0])
+    weights = torch.zeros(L, H, 6, 6)
+    weights[..., 0] = 1.0
+    same = {**reading, "weights": pack_weights(weights, causal=True)}
+    shown = show_views(all_heads([same, READINGS[1]]))
+    shown.press("query", "End")
+    assert shown.value("ties") == (
+        "12 heads have 1.00, to two decimals. Each gives nearly all its weight to one "
+        "token, which stands beside it. Choose a key, and they are ranked by that one "
+        "alone."
+    )
+    shown.press("key", "ArrowRight", 2)
+    assert shown.value("ties") == "12 heads have 0.00, to two decimals."
+    shown.choose("score", "rests on the first token")
+    assert shown.value("ties") == "12 heads have 1.00, to two decimals."
+
+
+def test_a_key_behind_the_query_is_out_of_its_sight(shown):
+    shown.press("query", "ArrowRight", 2)
+    ahead = (
+        "(side) => [...document.querySelectorAll(`.live [data-control=${side}] > *`)]"
+    )
+    ahead += ".map((one) => one.classList.contains('ahead') && /gradient/.test("
+    ahead += "getComputedStyle(one).backgroundImage))"
+    assert shown.page.evaluate(ahead, "key") == [False] * 2 + [True] * 4
+    assert shown.page.evaluate(ahead, "query") == [False] * 6
+    shown.press("key", "ArrowRight", 4)
+    assert shown.page.evaluate(ahead, "query") == [True] * 3 + [False] * 3
+    words = "“\u2068b\u2069” at 1 can't look at “\u2068c\u2069”, which comes later."
+    values = shown.values()
+    assert values["sentence"] == f"Layer 0, head 0: {words}"
+    assert values["caption"].endswith(words)
+    assert values["count"].startswith("No head is ranked: a token sees only itself")
+    assert "ranking" not in shown.controls()
+    shown.press("query", "End")
+    assert "ranking" in shown.controls()
+
+
+def test_signs_and_arcs_are_explained(show_views):
+    reader = READER.read("a b\nc")
+    shown = show_views(all_heads([reader, *READINGS]))
+    signs = "␣ is a space that belongs to its token, ↵ is a line break. "
+    assert shown.value("signs") == (
+        f"{signs}The thicker an arc, the larger the weight; one below 0.02 has no arc. "
+        "Hatched: out of sight, since a token sees only itself and those before it."
+    )
+    shown.choose("text", TEXTS[1])
+    assert shown.value("signs").startswith("The thicker an arc")
+
+
 def test_heads_with_less_than_a_limit_are_left_out(shown):
     shown.choose("score", "looks one token back")
     scores = induction.previous_token(READER.model, ids(TEXTS[0]))

@@ -397,6 +397,23 @@ def test_reading_is_stopped_and_goes_on_where_it_was(worker, anew):
     same_reading(worker.read(text), anew(text))
 
 
+def test_where_reading_is_stopped_the_text_before_is_there_again(worker, anew):
+    worker.read("the cat", off=["1.1"])
+    worker.page.evaluate(
+        """async () => {
+          const text = "on a cat ".repeat(12);
+          worker.postMessage({ kind: "read", number: 7, text, chat: true, off: [] });
+          await answers(7, ["tokens"]);
+          worker.postMessage({ kind: "stop", number: 8 });
+        }"""
+    )
+    worker.answers(7)
+    after = worker.ask("write", temperature=0, topP=1, seed=1, most=0)
+    same_reading(after["reading"], anew("the cat", off=["1.1"]))
+    assert after["reading"]["off"] == ["1.1"]
+    assert worker.ask("back")["reading"]["text"] == "the"
+
+
 def test_a_long_text_says_how_far_it_is(worker):
     number = worker.send("read", text="on a cat " * 12, chat=False, off=[])
     *steps, reading = worker.answers(number)

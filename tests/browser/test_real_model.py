@@ -165,6 +165,51 @@ def test_a_head_is_shown_by_its_job_or_its_number(shown):
     assert_shows(1, 2)
 
 
+def test_a_job_says_how_far_it_is_done_on_this_text(show_views):
+    jobs = {"looks behind an earlier copy": (0, 1), **JOBS}
+    shown = show_views(view(jobs=jobs))
+    general = "Found on this book's texts; on another, it may do otherwise."
+    assert shown.value("trust") == general
+    shown.choose("job", "rests on the first token")
+    share = float(weights_of(TEXTS[0])[1, 4, 1:, 0].mean())
+    found = shown.value("trust").removeprefix(f"{general} On this one: with ")
+    assert found.endswith(" of its weight on average.")
+    assert float(found.split()[0]) == pytest.approx(share, abs=CLOSE)
+    shown.choose("job", "looks back")  # which no score measures
+    assert shown.value("trust") == general
+    shown.choose("job", "looks behind an earlier copy")
+    assert " On this one: with 0." in shown.value("trust")
+    shown.choose("text", TEXTS[1])
+    lacking = " This text can't show it: it needs a token that comes twice."
+    assert shown.value("trust") == general + lacking
+
+
+CROSSED = """() => [...document.querySelectorAll(".live .arched")].map((row) => {
+    const boxes = [...row.querySelectorAll("[role=option]")].map((one) =>
+        [one.offsetLeft, one.offsetTop, one.offsetWidth, one.offsetHeight]);
+    const paths = [...row.querySelectorAll("path")];
+    const points = paths.flatMap((path) => Array.from({ length: 200 }, (_, i) =>
+        path.getPointAtLength((i / 199) * path.getTotalLength())));
+    const isIn = ({ x, y }) => boxes.some(([left, top, width, height]) =>
+        x > left + 1 && x < left + width - 1 && y > top + 1 && y < top + height - 1);
+    const lines = new Set(boxes.map(([, top]) => top)).size;
+    return [lines, paths.length, points.filter(isIn).length];
+})"""
+
+
+def test_arcs_between_lines_of_tokens_cross_no_token(show_views):
+    reading = READER.read("ab cab fed d")
+    seen = (unpack_weights(reading)[:, :, 11, :11] >= 0.03).sum(-1)
+    layer, head = divmod(int(seen.argmax()), 6)
+    shown = show_views(real_model([reading], CARD, head=(layer, head), query=11))
+    shown.page.set_viewport_size({"width": 375, "height": 800})
+    shown.page.wait_for_function("document.querySelector('.live path[d*=V]')")
+    _, (lines, arcs, crossed) = shown.page.evaluate(CROSSED)
+    assert lines > 1
+    assert arcs > 1
+    assert crossed == 0
+
+
 ARCS = """() => [...document.querySelectorAll(".live .arched")].map((row) =>
     [...row.querySelectorAll("path")].map((path) => {
         const [x, , , , toX] = path.getAttribute("d").match(/[-\\d.]+/g).map(Number);
@@ -374,6 +419,55 @@ def test_what_is_asked_while_a_text_is_read_waits_for_it(talk):
     talk.say("failed", message="The file isn't a model.")
     assert (talk.asked()["kind"], talk.asked()["text"]) == ("read", "fed")
     assert shown.value("wrong") == "“a.whl”: The file isn't a model."
+
+
+def test_reading_a_long_text_is_stopped_and_what_was_shown_stays(talk):
+    shown = talk.opened().shown
+    shown.press("switch", "Enter")
+    talk.read(TEXTS[0], off=["0.0"])
+    shown.type("own text", "fed a cab")
+    shown.press("write", "Enter")
+    reading = talk.asked()
+    assert shown.control("read").inner_text() == "Read it"  # most texts take no time
+    talk.say("tokens", done=3, total=9)
+    assert shown.control("read").inner_text() == "Stop reading"
+    shown.press("switch", "Enter")  # waits for the text, and is forgotten with it
+    assert shown.value("off") == "Now: everything on."
+    shown.press("read", "Enter")
+    assert talk.asked() == {"kind": "stop", "number": reading["number"]}
+    talk.say("ended", reading["number"], why="stopped")
+    values = shown.values()
+    assert values["status"] == "Reading was stopped."
+    assert values["unread"].startswith("This text hasn't been read yet: all below")
+    assert values["written"] == TEXTS[0]
+    assert values["off"] == "Off now: head 0.0."
+    assert values["switching"] == ""
+    assert shown.control("read").inner_text() == "Read it"
+    assert shown.control("own text").input_value() == "fed a cab"
+    assert shown.control("text").input_value() == TEXTS[0]
+    shown.press("one token", "Enter")  # reads it after all
+    asked = talk.asked()
+    assert (asked["kind"], asked["text"], asked["off"]) == (
+        "read",
+        "fed a cab",
+        ["0.0"],
+    )
+    talk.read("fed a cab", off=["0.0"])
+    assert (talk.asked()["kind"], talk.asked()["most"]) == ("write", 1)
+
+
+def test_a_first_text_whose_reading_is_stopped_leaves_the_recorded_one(talk):
+    shown = talk.shown
+    shown.hand_over("open", FILE)
+    talk.say("opened", model=MODEL)
+    talk.say("tokens", done=3, total=6)
+    shown.press("read", "Enter")
+    talk.say("ended", why="stopped")
+    assert "query 5" in shown.values()
+    shown.press("switch", "Enter")
+    assert (talk.asked()["kind"], talk.asked()["text"]) == ("read", TEXTS[0])
+    talk.read(TEXTS[0])
+    assert (talk.asked()["kind"], talk.asked()["off"]) == ("switch", ["0.0"])
 
 
 def test_an_answer_to_an_earlier_text_comes_too_late(talk):
@@ -589,6 +683,8 @@ def test_it_writes_token_by_token_stops_and_goes_back(talk):
     assert shown.value("new") == " f"
     talk.read("ab c")  # more than was written
     assert (shown.value("written"), shown.value("new")) == ("ab c", "")
+    assert shown.control("own text").input_value() == "ab c"
+    assert shown.value("unread") == ""
     shown.press("one token", "Enter")
     assert talk.asked()["most"] == 1
 
@@ -856,6 +952,14 @@ TEXT = "the cat sat"
 
 
 @pytest.fixture
+def offline(watched_views):
+    """Without a network, for as long as a test lasts."""
+    context = watched_views[0].context
+    yield context.set_offline
+    context.set_offline(False)
+
+
+@pytest.fixture
 def own(show_views, tiny):
     """The view of the tiny model, whose file isn't open yet."""
     path, reader, _ = tiny
@@ -891,6 +995,40 @@ def test_the_file_is_opened_and_a_text_is_read(own, tiny, tmp_path, packed):
     own.press("own text", "Enter")
     assert_reads(own, reader, "she sat on the cat")
     assert own.value("written") == "she sat on the cat"
+
+
+def test_all_goes_on_without_a_network_as_the_page_says(own, tiny, offline):
+    path, reader, _ = tiny
+    assert "turn the network off once you have the file" in own.value("stays")
+    offline(True)
+    own.hand_over("open", path)
+    assert_reads(own, reader, TEXT)
+    own.press("one token", "Enter")
+    wait(own, "status", "^Done: 1 token written")
+
+
+def test_a_text_whose_reading_was_stopped_leaves_the_one_before(own, tiny):
+    path, reader, _ = tiny
+    own.hand_over("open", path)
+    assert_reads(own, reader, TEXT)
+    own.page.evaluate("""() => {
+        const place = document.querySelector(".live [data-value=status]");
+        new MutationObserver((_, watch) => {
+            if (!place.textContent.startsWith("Reading: ")) return;
+            watch.disconnect();
+            document.querySelector(".live [data-control=read]").click();
+        }).observe(place, { childList: true });
+    }""")
+    own.type("own text", "cat on " * 20)
+    own.press("own text", "Enter")
+    wait(own, "status", "^Reading was stopped")
+    assert own.value("written") == TEXT
+    own.press("switch", "Enter")  # of the text that is shown
+    own.page.wait_for_selector('.live [data-value="after 0"]')
+    for i, (_, share) in enumerate(reader.next_without(TEXT, [(2, 1)])):
+        assert own.number(f"after {i}") == pytest.approx(share, abs=0.0051)
+    own.press("own text", "Enter")
+    wait(own, "status", r"^\d\d+ tokens read")
 
 
 def test_it_writes_as_the_library_does_and_goes_back(own, tiny):

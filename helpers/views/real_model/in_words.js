@@ -5,7 +5,8 @@ import { fixed, several } from "../shared/words.js";
 export const NO_WORKER =
   "This browser doesn't let the page start a worker: no file can be opened here.";
 export const STAYS =
-  "All of it happens on this computer: nothing of the file or of your text leaves it.";
+  "All of it happens on this computer: nothing of the file or of your text leaves it. To " +
+  "check, turn the network off once you have the file: everything here goes on working.";
 export const OF_TABLES =
   "These are of the recorded sentences, not of what the model has read since.";
 export const BROKE_OFF =
@@ -31,6 +32,8 @@ export const progressInWords = ({ stage, done, total }) =>
 export const openedInWords = ({ name, layers, heads, vocabulary, contextLength, compute }) =>
   `${name} is open: ${layers} layers of ${heads} heads, ${several(vocabulary, "token")} in its ` +
   `list, up to ${contextLength} in a text. It runs in this page, in ${compute}.`;
+
+export const HALTED = "Reading was stopped.";
 
 /**
  * @param {keyof typeof WHY} why

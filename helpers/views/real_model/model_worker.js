@@ -26,13 +26,17 @@ function opened() {
   return session;
 }
 
-/** Read what isn't read yet; false if it was stopped, or a newer request ends it. */
+/**
+ * Read what isn't read yet; false if a newer request ends it, or if it was stopped, after which the
+ * text is the one before.
+ */
 async function caughtUp(current, request, say) {
   for (const done of current.catchUp()) {
     say("tokens", { done, total: current.ids.length });
     await pause();
     if (request !== newest) return false;
     if (request > stopped) continue;
+    current.undo();
     say("ended", { why: "stopped" });
     return false;
   }
@@ -40,6 +44,7 @@ async function caughtUp(current, request, say) {
 }
 
 function tellReading(current, begun, say) {
+  current.keep();
   const reading = { ...current.reading(), milliseconds: performance.now() - begun };
   say("reading", { reading }, [reading.weights.buffer]);
 }

@@ -32,9 +32,9 @@ const ERRS =
  * The controls, and the text that the model has before it, with what it wrote marked. `answer(how)`
  * hears that a chat's question was asked. Returns the element, with a `place` for what is told;
  * `asked()`, what stands in the field; `put(asked)` something else into it; `focus()`;
- * `writing(on)`, whether it is writing now; `reading()`, that it is being
- * read; `refuse()`, that what stands in the field can't be read;
- * and `show(asked, written)`, what the model has read, beside which a field that differs says so,
+ * `writing(on)`, whether it is writing now; `reading(asked)`, what is being read, null for nothing;
+ * `slow()`, that this takes a while, so that it can be stopped; `refuse()`, that what stands in the
+ * field can't be read; and `show(asked, written)`, what the model has read, beside which a field that differs says so,
  * and what it wrote, on a line of its own in a chat.
  * @param {{
  *   read: () => void, answer: (how: How) => void, write: (how: How) => void, stop: () => void,
@@ -44,6 +44,9 @@ const ERRS =
 export function ownText({ read, answer, write, stop, back }) {
   const chosen = { temperature: 0.7, topP: 0.9, most: 40 };
   let isWriting = false;
+  /** @type {Asked | null} */
+  let inHand = null; // what is being read
+  let isSlow = false; // and takes a while
   /** @type {Asked} */
   let known = { text: "", chat: false };
   const field = h("textarea", {
@@ -70,15 +73,19 @@ export function ownText({ read, answer, write, stop, back }) {
   });
   /** A text is read; a question is answered as well. */
   const enter = () => (box.checked ? answer({ ...chosen, most: Infinity }) : read());
-  const reads = button({ name: "read", label: "Read it", press: () => enter() });
+  const reads = button({
+    name: "read",
+    label: "Read it",
+    press: () => (isSlow ? stop() : enter()),
+  });
   const box = /** @type {HTMLInputElement} */ (chat.querySelector("input"));
   const asked = () => ({ text: field.value, chat: box.checked });
   const unread = h("p", { class: "note", "aria-live": "polite", "data-value": "unread" });
   const ofChat = h("p", { class: "note small", "data-value": "of chat" });
   const compare = () => {
-    const isRead = field.value === known.text && box.checked === known.chat;
-    unread.textContent = isRead ? "" : box.checked ? UNASKED : UNREAD;
-    reads.textContent = box.checked ? "Ask it" : "Read it";
+    const isIt = (one) => field.value === one?.text && box.checked === one.chat;
+    unread.textContent = isIt(known) || isIt(inHand) ? "" : box.checked ? UNASKED : UNREAD;
+    reads.textContent = isSlow ? "Stop reading" : box.checked ? "Ask it" : "Read it";
     ofChat.textContent = box.checked ? CHAT : "";
   };
   const set = (name) => (value) => {
@@ -159,8 +166,14 @@ export function ownText({ read, answer, write, stop, back }) {
       compare();
     },
     focus: () => field.focus(),
-    reading() {
-      unread.textContent = "";
+    /** @param {Asked | null} asked */
+    reading(asked) {
+      [inHand, isSlow] = [asked, false];
+      compare();
+    },
+    slow() {
+      isSlow = inHand !== null;
+      compare();
     },
     refuse() {
       compare();

@@ -21,6 +21,7 @@ export class Session {
     this.text = "";
     this.given = 0; // tokens that weren't written here
     this.isChat = false;
+    this.kept = { ids: this.ids, text: "", given: 0, isChat: false, off: this.off };
     /** One for all parts at work, and one for some of them off, so that both are kept. */
     this.caches = /** @type {Cache[]} */ ([model.newCache(), model.newCache()]);
   }
@@ -56,6 +57,17 @@ export class Session {
       );
     [this.ids, this.text, this.given, this.off] = [ids, text, ids.length, names];
     this.isChat = chat;
+  }
+
+  /** What `undo` goes back to: the text as it is now. */
+  keep() {
+    const { ids, text, given, isChat, off } = this;
+    this.kept = { ids: [...ids], text, given, isChat, off };
+  }
+
+  /** Back to the text before, because a new one wasn't read to its end. */
+  undo() {
+    Object.assign(this, { ...this.kept, ids: [...this.kept.ids] });
   }
 
   /** Switch other parts off for the same tokens. */

@@ -1,11 +1,28 @@
 // A head is chosen by what it has been found to do, or by its number.
 
 import { field, menu } from "./controls.js";
+import { SCORES } from "./head_readings.js";
 import { h } from "./page.js";
+import { fixed } from "./words.js";
+/** @import { Reading } from "./head_readings.js" */
 
 /** @typedef {[number, number]} Place */
 
 const ANY = "…";
+const FOUND = "Found on this book's texts; on another, it may do otherwise.";
+
+/**
+ * How far a head does its job on the text in sight, where a score says that.
+ * @param {string | undefined} job
+ * @param {Reading} reading
+ * @param {Place} place
+ */
+function onThisText(job, reading, place) {
+  const score = SCORES.find(({ label }) => label.replace(/ \(.*/, "") === job);
+  if (!score) return "";
+  if (!score.fits(reading)) return ` This text can't show it: it needs ${score.needs}.`;
+  return ` On this one: with ${fixed(score.of(reading, ...place))} of its weight on average.`;
+}
 
 /**
  * A menu of jobs and two fields. Returns the element and `show(reading, place)`, another head that
@@ -39,6 +56,7 @@ export function headFinder({ jobs, pick }) {
       },
     });
   const fields = [number(0, "layer"), number(1, "head number")];
+  const trust = h("span", { class: "small", "data-value": "trust" });
   return {
     element: h(
       "div",
@@ -50,16 +68,17 @@ export function headFinder({ jobs, pick }) {
         h("label", {}, "layer ", fields[0]),
         h("label", {}, "head ", fields[1]),
       ),
-      h("span", { class: "small" }, "Found on this book's texts; on another, it may do otherwise."),
+      trust,
     ),
     /**
-     * @param {{ layers: number, heads: number }} reading
+     * @param {Reading} reading
      * @param {Place} place
      */
-    show({ layers, heads }, place) {
-      [sizes, chosen] = [[layers, heads], place];
+    show(reading, place) {
+      [sizes, chosen] = [[reading.layers, reading.heads], place];
       const job = jobs.findIndex(([, [layer, head]]) => layer === place[0] && head === place[1]);
       /** @type {HTMLSelectElement} */ (list.querySelector("select")).value = names[job] ?? ANY;
+      trust.textContent = FOUND + onThisText(names[job], reading, place);
       fields.forEach((one, side) => {
         [one.min, one.max] = ["0", String(sizes[side] - 1)];
         if (Number(one.value) !== place[side]) one.value = String(place[side]);

@@ -97,6 +97,13 @@ export function headPicture({ change, jobs = [] }) {
   const hides = () => reading.off.includes(SINK);
   const token = (i) => tokenAt(reading.tokens, i);
   const weight = ([layer, head], i, j) => reading.bytes(layer, head, i, j) / 255;
+  /** Whether the chosen key comes behind the chosen query, which can't see it. */
+  const isAhead = () => {
+    const { query, key } = pair();
+    return reading.causal && query !== null && key !== null && key > query;
+  };
+  const ahead = ({ query, key }) =>
+    `${token(query)} can't look at ${token(key)}, which comes later`;
   /**
    * What a head does, in a few words.
    * @param {[number, number]} place
@@ -106,6 +113,7 @@ export function headPicture({ change, jobs = [] }) {
     if (score) return ` ${score.label}: ${fixed(score.of(reading, ...place))}`;
     const { query, key } = pair();
     if (query === null && key === null) return "";
+    if (isAhead()) return `: ${ahead({ query, key })}`;
     const all = reading.tokens.map((_, i) => i);
     const best = (of) => all.reduce((top, i) => (of(i) > of(top) ? i : top), 0);
     const i = query ?? best((one) => weight(place, one, key));
@@ -129,9 +137,11 @@ export function headPicture({ change, jobs = [] }) {
       ? `the stronger its colour, ${score.does}.`
       : query === null && key === null
         ? "Choose a query and a key above."
-        : query === null
-          ? `${more} that one looks at ${token(key)}.`
-          : `${more} ${token(query)} looks at ${key === null ? "that one" : token(key)}.`;
+        : isAhead()
+          ? `${ahead({ query, key })}.`
+          : query === null
+            ? `${more} that one looks at ${token(key)}.`
+            : `${more} ${token(query)} looks at ${key === null ? "that one" : token(key)}.`;
     return (
       `Each square is a head, layers across and heads down (${headName(chosen)} is layer ` +
       `${chosen[0]}, head ${chosen[1]})${each}${says}`
@@ -222,7 +232,7 @@ export function headPicture({ change, jobs = [] }) {
       pointed = NOBODY;
       const steps = [
         () => {
-          rows.fill(reading.tokens, atEnd);
+          rows.fill(reading.tokens, { causal: reading.causal, atEnd });
           paintRows();
         },
         paintNext,

@@ -2,7 +2,7 @@
 
 import { menu, slider } from "./controls.js";
 import { SCORES } from "./head_readings.js";
-import { headName, tokenAt } from "./head_words.js";
+import { exactParts, headName, placeOf, tokenAt } from "./head_words.js";
 import { listBox } from "./list_box.js";
 import { h } from "./page.js";
 import { fixed } from "./words.js";
@@ -42,6 +42,8 @@ export function headRanking({ change, pick }) {
   const limits = h("span");
   const count = h("p", { class: "note", "data-value": "count" });
   const without = h("p", { class: "note small", "data-value": "without scores" });
+  const unit = h("p", { class: "note small", "data-value": "unit" });
+  const ties = h("p", { class: "note small", "data-value": "ties" });
   const place = h("div", {}, list.element); // there is no list without heads
   const score = () => SCORES.find((one) => one.label === label);
   const select = (chosen, from = 0) => {
@@ -94,7 +96,7 @@ export function headRanking({ change, pick }) {
   };
 
   return {
-    elements: [h("div", { class: "controls" }, scores, limits), without, count, place],
+    elements: [h("div", { class: "controls" }, scores, limits), without, unit, count, place, ties],
     /**
      * Another reading; the score stays where it has one. Where it `keeps` the text, which was read
      * with other parts off, so does the least.
@@ -139,22 +141,31 @@ export function headRanking({ change, pick }) {
      * @param {Place} chosen
      */
     show(every, pair, chosen) {
-      const waits = !score() && pair.query === null && pair.key === null;
+      const { query, key } = pair;
+      const isFree = !score() && query === null && key === null;
+      const isAhead = !score() && reading.causal && query !== null && key !== null && key > query;
+      const waits = isFree || isAhead;
       const shown = waits ? [] : every.slice(0, RANKED);
       listed = shown.map(({ place }) => place);
       if (waits) list.element.remove();
       else if (!place.contains(list.element)) place.append(list.element);
-      list.fill(shown.map(line));
+      list.fill(
+        shown.map((one, i) => line(one, i, score() ? null : strongest(reading, pair, one))),
+      );
       const index = listed.findIndex((one) => headName(one) === headName(chosen));
       list.mark(index < 0 ? null : index);
       const { low, top } = scale();
       const limit = fixed(limitAt(least, low, top));
       const left = every.filter((one) => one.left).length;
-      count.textContent = waits
-        ? "Choose a query or a key, and the heads with the largest weights stand here."
-        : least === 0
-          ? `The first ${shown.length} of ${every.length} heads${score() ? "" : byWeight(pair)}:`
-          : `${left} of ${every.length} heads have at ${low ? "most" : "least"} ${limit}:`;
+      unit.textContent = score()?.unit?.(reading) ?? "";
+      ties.textContent = waits ? "" : tiesInWords(every, shown, !score() && key === null);
+      count.textContent = isAhead
+        ? "No head is ranked: a token sees only itself and those before it."
+        : isFree
+          ? "Choose a query or a key, and the heads with the largest weights stand here."
+          : least === 0
+            ? `The first ${shown.length} of ${every.length} heads${score() ? "" : byWeight(pair)}:`
+            : `${left} of ${every.length} heads have at ${low ? "most" : "least"} ${limit}:`;
     },
   };
 }
@@ -169,19 +180,39 @@ function places({ layers, heads }) {
   return Array.from({ length: layers * heads }, (_, i) => [Math.floor(i / heads), i % heads]);
 }
 
-/** The weight from the query to the key; where one of them isn't chosen, the largest. */
-function pairWeight({ tokens, bytes, row }, { query, key }, [layer, head]) {
-  if (query === null && key === null) return 0;
-  const found =
-    query === null
-      ? tokens.map((_, i) => bytes(layer, head, i, key))
-      : key === null
-        ? row(layer, head, query)
-        : [bytes(layer, head, query, key)];
-  return Math.max(...found) / 255;
+/** A head's weights, as bytes, from the query to the key; where one isn't chosen, those of all. */
+function pairBytes({ tokens, bytes, row }, { query, key }, [layer, head]) {
+  if (query === null && key === null) return [0];
+  if (query === null) return tokens.map((_, i) => bytes(layer, head, i, key));
+  return key === null ? row(layer, head, query) : [bytes(layer, head, query, key)];
 }
 
-const line = ({ place, number, good }, i) => [
+/** The weight from the query to the key; where one of them isn't chosen, the largest. */
+const pairWeight = (reading, pair, place) => Math.max(...pairBytes(reading, pair, place)) / 255;
+
+/** The token that a head's largest weight is on, or comes from, where that isn't chosen. */
+function strongest(reading, pair, { place }) {
+  if (pair.query !== null && pair.key !== null) return null;
+  const weights = pairBytes(reading, pair, place);
+  const i = weights.indexOf(Math.max(...weights));
+  return [...exactParts(reading.tokens[i]), placeOf(reading.tokens, i)];
+}
+
+/** Why numbers of the list look the same, where all do. */
+function tiesInWords(every, shown, isOfQuery) {
+  const texts = new Set(shown.map(({ number }) => fixed(number)));
+  if (texts.size > 1 || shown.length < 2) return "";
+  const [text] = texts;
+  const count = every.filter(({ number }) => fixed(number) === text).length;
+  const why =
+    isOfQuery && text === fixed(1)
+      ? "Each gives nearly all its weight to one token, which stands beside it. Choose a key, and " +
+        "they are ranked by that one alone."
+      : "";
+  return `${count} heads have ${text}, to two decimals. ${why}`.trim();
+}
+
+const line = ({ place, number, good }, i, token) => [
   h("span", { class: "head-name" }, headName(place)),
   h(
     "span",
@@ -189,4 +220,5 @@ const line = ({ place, number, good }, i) => [
     h("span", { style: `width: ${100 * good}%` }),
   ),
   h("span", { class: "head-number", "data-value": `rank ${i}` }, fixed(number)),
+  token && h("span", { class: "head-token", "data-value": `strongest ${i}` }, token),
 ];

@@ -1,5 +1,7 @@
 // What all heads of a model do with a text, as Python has packed it, and scores of each head.
 
+import { fixed } from "./words.js";
+
 /**
  * A reading: `row(layer, head, query)` are a query's weights as bytes, up to the last key that it
  * sees; `weights(layer, head)` has a row of numbers for each query; `off` is what was switched off
@@ -65,10 +67,10 @@ function bytesOf(text) {
 /**
  * A score of a head. `most` is its largest possible number, or null for the largest found; where
  * `low`, small numbers come first. `does` goes on with "the stronger its colour,"; a reading that
- * it doesn't fit lacks what it `needs`.
+ * it doesn't fit lacks what it `needs`; `unit` says what its numbers mean, where they aren't weights.
  * @typedef {{
  *   label: string, does: string, low?: boolean, most: (reading: Reading) => number | null,
- *   fits: (reading: Reading) => boolean, needs: string,
+ *   fits: (reading: Reading) => boolean, needs: string, unit?: (reading: Reading) => string,
  *   of: (reading: Reading, layer: number, head: number) => number,
  * }} Score
  * @type {Score[]}
@@ -113,6 +115,10 @@ export const SCORES = [
     most: ({ tokens }) => Math.log(tokens.length),
     fits: ({ tokens }) => tokens.length > 1,
     needs: "two tokens",
+    unit: ({ tokens }) =>
+      "Entropy is 0 nats where a token gives all its weight to one token; if the last one gave " +
+      `the same to all ${tokens.length}, it would be ln ${tokens.length} = ` +
+      `${fixed(Math.log(tokens.length))} nats.`,
     of: (reading, layer, head) => later(reading, layer, head, entropy),
   },
   {
@@ -121,6 +127,8 @@ export const SCORES = [
     most: () => null,
     fits: ({ lost }) => lost !== null,
     needs: "a recorded sentence with everything on",
+    unit: () =>
+      "A loss of 1 nat leaves a token 1/e of its probability, about 37%; a loss below 0 is a gain.",
     of: (reading, layer, head) => reading.lost?.(layer, head) ?? 0,
   },
 ];

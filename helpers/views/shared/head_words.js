@@ -27,10 +27,15 @@ export const exactParts = (token) =>
  * @param {string[]} tokens
  * @param {number} i
  */
-export function tokenAt(tokens, i) {
-  const several = tokens.indexOf(tokens[i]) !== tokens.lastIndexOf(tokens[i]);
-  return quotedToken(tokens[i]) + (several ? ` at ${i}` : "");
-}
+export const tokenAt = (tokens, i) => quotedToken(tokens[i]) + placeOf(tokens, i);
+
+/**
+ * Where a token is, if there are several like it.
+ * @param {string[]} tokens
+ * @param {number} i
+ */
+export const placeOf = (tokens, i) =>
+  tokens.indexOf(tokens[i]) === tokens.lastIndexOf(tokens[i]) ? "" : ` at ${i}`;
 
 /** @param {string} token */
 export const quotedToken = (token) => `“${isolated(exact(token))}”`;
@@ -40,6 +45,17 @@ export const quotedToken = (token) => `“${isolated(exact(token))}”`;
  * @param {readonly [number, number]} place
  */
 export const headName = ([layer, head]) => `${layer}.${head}`;
+
+/**
+ * What the signs in a text's tokens stand for.
+ * @param {string[]} tokens
+ */
+export function signsInWords(tokens) {
+  const names = { " ": "a space that belongs to its token", "\n": "a line break", "\t": "a tab" };
+  const found = Object.keys(names).filter((sign) => tokens.some((one) => one.includes(sign)));
+  const said = found.map((sign) => `${SIGNS[sign]} is ${names[sign]}`).join(", ");
+  return said && `${said}. `;
+}
 
 /** The first token, whose sight is a switch of its own. */
 export const SINK = "sink";

@@ -1,7 +1,7 @@
 // A text's tokens twice: those that look, and those that are looked at, with arcs between them.
 
-import { arcsOver } from "./arcs.js";
-import { exactParts, tokenAt } from "./head_words.js";
+import { arcsOver, LEAST_ARC } from "./arcs.js";
+import { exactParts, signsInWords, tokenAt } from "./head_words.js";
 import { listBox } from "./list_box.js";
 import { COLOURS, h, mixed } from "./page.js";
 import { fixed } from "./words.js";
@@ -12,9 +12,10 @@ const ROOM = 24; // above a line of tokens, for its arcs
 
 /**
  * Two rows, of which a long one scrolls. `keep(found)` and `point(found)` hear which query or key
- * was chosen, and which the mouse is on, null when it leaves. Returns the element, `fill(tokens)`,
- * and `show(pairs, share, how)`: what is chosen and what is pointed at, what a query gives to a
- * key, whether the head works, and whether the first token is hidden from all later ones.
+ * was chosen, and which the mouse is on, null when it leaves. Returns the element;
+ * `fill(tokens, how)`, where a text that is `causal` has tokens that see none behind them; and
+ * `show(pairs, share, how)`: what is chosen and what is pointed at, what a query gives to a key,
+ * whether the head works, and whether the first token is hidden from all later ones.
  * @param {{
  *   keep: (found: Partial<Pair>) => void, point: (found: Partial<Pair>) => void,
  * }} options
@@ -24,6 +25,7 @@ export function tokenRows({ keep, point }) {
   let tokens = [];
   /** @type {Partial<Pair>} */
   let seen = {}; // what was scrolled to
+  let isCausal = false;
   let isRepeating = false; // so that some have their places beside them
   let toEnd = false; // whether both rows are to show their last tokens
   let due = 0; // the frame in which that is done, which measures the page anyway
@@ -44,6 +46,7 @@ export function tokenRows({ keep, point }) {
     key: row("key", "key: the token that is looked at"),
   };
   const said = h("p", { class: "note said", "data-value": "asked" });
+  const signs = h("p", { class: "note small", "data-value": "signs" });
   const inWords = (chosen, pointed) => {
     const name = (i) => (i === null ? "none" : tokenAt(tokens, i));
     return pointed === null || pointed === chosen
@@ -73,16 +76,23 @@ export function tokenRows({ keep, point }) {
         rows.key.element,
       ),
       said,
+      signs,
     ),
     /**
      * @param {string[]} newTokens of which those that were there before stay
-     * @param {boolean} atEnd whether the last ones are to be seen
+     * @param {{ causal: boolean, atEnd: boolean }} how `atEnd`: the last ones are to be seen
      */
-    fill(newTokens, atEnd = false) {
+    fill(newTokens, { causal, atEnd }) {
       let same = 0;
       while (same < newTokens.length && newTokens[same] === tokens[same]) same += 1;
       const more = newTokens.slice(same);
-      [tokens, seen, toEnd] = [newTokens, {}, atEnd];
+      [tokens, seen, toEnd, isCausal] = [newTokens, {}, atEnd, causal];
+      signs.textContent =
+        signsInWords(tokens) +
+        `The thicker an arc, the larger the weight; one below ${fixed(LEAST_ARC)} has no arc.` +
+        (causal
+          ? " Hatched: out of sight, since a token sees only itself and those before it."
+          : "");
       isRepeating = new Set(tokens).size < tokens.length;
       for (const side of ["query", "key"]) {
         rows[side].list.fill(
@@ -106,6 +116,10 @@ export function tokenRows({ keep, point }) {
       const given = (i) => (query === null ? null : share(query, i));
       /** @type {(i: number) => number | null} */
       const got = (i) => (key === null ? null : share(i, key));
+      const isAhead = {
+        query: (i) => isCausal && key !== null && i < key,
+        key: (i) => isCausal && query !== null && i > query,
+      };
       const paint = (side, of) => {
         const { list } = rows[side];
         list.mark(kept[side]);
@@ -113,9 +127,10 @@ export function tokenRows({ keep, point }) {
           const option = list.option(i);
           const number = of(i);
           option.classList.toggle("pointed", i === pointed[side]);
-          option.style.background = number === null ? "" : mixed(COLOURS.weights, 65 * number);
+          option.style.backgroundColor = number === null ? "" : mixed(COLOURS.weights, 65 * number);
           const isHidden = hides && side === "key" && i === 0 && query !== 0;
           option.classList.toggle("unseen", isHidden);
+          option.classList.toggle("ahead", isAhead[side](i));
           /** @type {HTMLElement} */ (option.lastChild).textContent = isHidden
             ? "hidden"
             : number === null
