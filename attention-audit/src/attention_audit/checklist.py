@@ -4,6 +4,7 @@ import functools
 import math
 import warnings
 from collections.abc import Callable, Collection, Iterator
+from typing import Any
 
 from torch import nn
 
@@ -104,31 +105,43 @@ def _held_to(row: Row, required: Collection[str]) -> Row:
 def _require(d_in: int, context_length: int, declared: Declared) -> None:
     """Raise a ValueError that names what is wrong."""
     validation.require_integers(d_in=d_in, context_length=context_length)
-    validation.require_booleans(causal=declared.causal, compiled=declared.compiled)
+    switches = ("causal", "softmax", "compiled")
+    validation.require_booleans(**{one: getattr(declared, one) for one in switches})
     if not isinstance(declared.positions, bool) and declared.positions not in KINDS:
         known = ", ".join(map(repr, KINDS))
         raise ValueError(
             f"positions is {declared.positions!r}; it is True, False or one of {known}"
         )
-    for name in ("num_heads", "num_kv_heads", "window"):
+    for name in ("num_heads", "num_kv_heads"):
         if (value := getattr(declared, name)) is not None:
             validation.require_integers(**{name: value})
-    _require_room(context_length, declared.window)
+    for window in _windows(declared.window):
+        validation.require_integers(window=window)
+        _require_room(context_length, window)
     if declared.dropout is not None:
         validation.require_probability("dropout", declared.dropout)
     if declared.scale is not None and not (
         validation.is_real(declared.scale) and 0 < declared.scale < math.inf
     ):
         raise ValueError(f"scale is {declared.scale!r}; a number above 0 is needed")
-    for name in ("padding", "step", "make"):
+    for name in ("padding", "step", "make", "documents"):
         value = getattr(declared, name)
         if value is not None and not callable(value):
             raise ValueError(f"{name} is {value!r}; a function is needed")
 
 
-def _require_room(context_length: int, window: int | None) -> None:
+def _windows(window: object) -> list[Any]:
+    """The windows that are declared, of all heads or of one after the other."""
+    if not isinstance(window, tuple):
+        return [] if window is None else [window]
+    if known := [one for one in window if one is not None]:
+        return known
+    raise ValueError(f"window is {window!r}; at least one head must have one")
+
+
+def _require_room(context_length: int, window: int) -> None:
     """A window that never fills, or only at the end, would pass whatever it does."""
-    if window is not None and context_length < window + CLEAR_OF_WINDOW:
+    if context_length < window + CLEAR_OF_WINDOW:
         raise ValueError(
             f"window is {window} and context_length {context_length}: the window hides "
             "too little to be checked; build the layer with a small window, several "
@@ -162,6 +175,6 @@ def _hint(subject: Subject, error: BaseException) -> str:
     if isinstance(error, Nonsense):
         return ""
     x = f"x {(subject.B, subject.T, subject.d_in)}"
-    if isinstance(error, TypeError):
+    if isinstance(error, TypeError) and "pickle" not in str(error):
         return f"; it was called as layer(x), {x}: if it wants more, wrap it"
     return f"; it was called with {x}"

@@ -26,7 +26,12 @@ if TYPE_CHECKING:
 
 PASSED, FAILED, NOT_AUDITED = 0, 1, 2
 SEED = 123
-IN_WORDS = {bool: "true or false", int: "a whole number", float: "a number"}
+IN_WORDS = {
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    tuple: "several, such as 4,none",
+}
 USAGE = """\
 attention-audit TARGET --d-in N --context-length N
                        [--args VALUE ... NAME=VALUE ...] [options]"""
@@ -287,6 +292,10 @@ def _value(kinds: list[Any], text: str) -> Any:
         if kind in kinds:
             with contextlib.suppress(ValueError):
                 return kind(text)
+    if tuple in kinds and "," in text:
+        with contextlib.suppress(ValueError):
+            parts = [one.strip().lower() for one in text.split(",")]
+            return tuple(None if one == "none" else int(one) for one in parts)
     if str in kinds or text in kinds:
         return text
     wanted = " or ".join(map(str, (IN_WORDS.get(kind, kind) for kind in kinds)))

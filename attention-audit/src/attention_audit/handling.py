@@ -17,6 +17,7 @@ from attention_audit.subject import (
     context_of,
     error_text,
     fails,
+    lacks_backward,
     largest_change,
     number,
     passes,
@@ -44,6 +45,8 @@ def output_shape(subject: Subject) -> Result:
     if not context.isfinite().all():
         return fails(f"{_broken(context)} of {context.numel()} numbers are not finite")
     shapes = f"{tuple(subject.x().shape)} becomes {tuple(context.shape)}"
+    if subject.forward_only:
+        return passes(f"{shapes}, without gradients: {subject.forward_only}")
     if subject.half is None:
         return passes(shapes)
     return passes(f"{shapes}; it refuses float32, so all is in {_short(subject.half)}")
@@ -56,6 +59,9 @@ def _first_call(subject: Subject) -> Tensor:
     except Nonsense:
         raise
     except Exception as refused:
+        if lacks_backward(refused):
+            subject.forward_only = error_text(refused)
+            return context_of(subject.copy(), subject.x())
         subject.half = subject.own_half()
         if subject.half is None:
             raise
@@ -216,6 +222,8 @@ def gradients(subject: Subject) -> Result:
     """
     if subject.T < 2:
         return skip("one token: no score matters")
+    if subject.forward_only:
+        return skip(f"no backward here: {subject.forward_only}")
     module = subject.copy()
     named = [(n, p) for n, p in module.named_parameters() if p.requires_grad]
     if not named:

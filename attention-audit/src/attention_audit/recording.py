@@ -44,6 +44,7 @@ class Trace(TorchDispatchMode):
         self.used: set[str] = set()  # parameters that are part of a product
         self.with_bias: dict[str, dict[int, Tensor]] = {}  # results that have one
         self.added_twice = ""
+        self.biased: dict[str, set[str]] = {}  # for a bias, the products it is added to
         self._names = {
             parameter.untyped_storage().data_ptr(): name
             for name, parameter in module.named_parameters()
@@ -66,6 +67,8 @@ class Trace(TorchDispatchMode):
             right = right[:, None] if kind == "mv" else right
             maker = next(filter(None, map(self._name, (left, right))), "")
             self.used |= {maker, self._name(args[0])} - {""}
+            if kind == "addmm" and maker and (bias := self._name(args[0])):
+                self.biased.setdefault(bias, set()).add(maker)
             shape = (-1, *left.shape[-2:]), (-1, *right.shape[-2:])
             self.products.append(
                 Product(
