@@ -113,8 +113,8 @@ def audit(
         ValueError: sizes that aren't whole numbers of at least 1, a window that never
             fills, switches that aren't True or False, a probability out of [0, 1), a
             scale or seconds that are no number above 0, unknown positions, a
-            ``padding``, ``step``, ``make`` or ``documents`` that can't be called, or a name in
-            ``require`` that no check has.
+            ``padding``, ``step``, ``make`` or ``documents`` that can't be called, or a
+            name in ``require`` that no check has.
 
     Source: the bug museum of "Attention, One Step at a Time", one check for each
     mistake that a layer can make.

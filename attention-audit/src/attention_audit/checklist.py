@@ -1,9 +1,10 @@
 """All checks of the audit, in their order, and how they are run."""
 
+import contextlib
 import functools
 import math
 import warnings
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
 
 from torch import nn
@@ -11,9 +12,12 @@ from torch import nn
 from attention_audit import (
     caches,
     contracts,
+    derivatives,
+    further,
     handling,
     heads,
     reading,
+    sequences,
     validation,
     weights,
 )
@@ -21,7 +25,7 @@ from attention_audit.calling import apart, wake_meta_device
 from attention_audit.explained import require_names
 from attention_audit.frames import place
 from attention_audit.limits import within
-from attention_audit.report import REQUIRED, SKIPPED, Audit, Row
+from attention_audit.report import FAILS, REQUIRED, SKIPPED, Audit, Row
 from attention_audit.subject import (
     Declared,
     Nonsense,
@@ -31,6 +35,7 @@ from attention_audit.subject import (
     fails,
     skip,
 )
+from attention_audit.training import again, without_dropout
 
 KINDS = ("rotary", "alibi", "relative")
 CLEAR_OF_WINDOW = 2  # tokens more than a window has, so that one too wide shows
@@ -67,6 +72,34 @@ FUNCTIONS: dict[str, Callable[[Subject], Result]] = {
     "state dict": handling.state_dict,
     "devices": handling.devices,
     "compiled": contracts.compiled,
+}
+
+
+# Asked where nothing failed before; each gives the reason of a failure, or "".
+FURTHER: dict[str, tuple[Callable[[Subject], str], ...]] = {
+    "future changed": (further.long_sequences,),
+    "tokens reached": (
+        reading.tokens_that_sum_to_nothing,
+        again(reading.all_tokens_reached),
+    ),
+    "features read": (further.features_read_by_heads,),
+    "batch": (further.documents_apart,),
+    "hidden weights": (again(weights.no_weight_on_what_is_hidden),),
+    "row sums": (
+        further.equal_tokens,
+        further.one_token_alone,
+        again(weights.rows_sum_to_one),
+    ),
+    "weights shown": (again(weights.weights_shown_are_used, always=True),),
+    "scale": (again(weights.scale),),
+    "heads": (further.heads_normed_together, again(heads.heads_apart)),
+    "distances": (again(heads.distances),),
+    "padding": (again(contracts.padding, always=True),),
+    "dtypes": (sequences.moved_there_and_back,),
+    "gradients": (derivatives.gradients_of_steps, sequences.gradients_after_none),
+    "dropout": (without_dropout, sequences.train_after_eval),
+    "eval repeats": (sequences.after_other_calls,),
+    "state dict": (sequences.loaded_after_a_call,),
 }
 
 
@@ -156,8 +189,9 @@ def _examine(subject: Subject, seconds: float) -> Iterator[Row]:
         if stopped:
             yield Row(check, *skip(stopped))
             continue
+        work = functools.partial(_asked, subject, function, FURTHER.get(check, ()))
         with apart():
-            done = within(seconds, functools.partial(function, subject))
+            done = within(seconds, work)
         if done is None:
             yield Row(check, *fails(f"stopped after {seconds:g} seconds"))
             stopped = "not run: an earlier check was stopped; seconds grants more"
@@ -168,6 +202,23 @@ def _examine(subject: Subject, seconds: float) -> Iterator[Row]:
             result = fails(f"{error_text(error)}{place(error)}{hint}")
             stopped = "needs an output" if check == "output shape" else ""
         yield Row(check, *result)
+
+
+def _asked(
+    subject: Subject,
+    check: Callable[[Subject], Result],
+    more: Iterable[Callable[[Subject], str]],
+) -> Result:
+    """What a check says, and where it doesn't fail, what is asked further."""
+    result, reason = check(subject)
+    if result == FAILS:
+        return result, reason
+    for one in more:
+        # What a layer refuses here, such as a longer sequence, it never promised.
+        with contextlib.suppress(Exception):
+            if wrong := one(subject):
+                return fails(wrong)
+    return result, reason
 
 
 def _hint(subject: Subject, error: BaseException) -> str:

@@ -5,7 +5,6 @@ names (``inside``); names count only where a parameter's says plainly what it is
 """
 
 import itertools
-import re
 
 import torch
 from torch import Tensor
@@ -17,6 +16,7 @@ from attention_audit.inside import (
     look_inside,
     unseen,
 )
+from attention_audit.naming import role_of
 from attention_audit.sources import PARALLEL, Source, earliest
 from attention_audit.subject import (
     Result,
@@ -31,11 +31,6 @@ HEADS = ("num_heads", "n_heads", "n_head", "nhead", "heads", "num_attention_head
 KV_HEADS = (
     *("num_kv_heads", "n_kv_heads", "n_kv_head", "kv_heads", "num_key_value_heads"),
     "n_query_groups",
-)
-ROLES = {"queries": "q|query|queries", "keys": "k|key|keys", "values": "v|value|values"}
-BEFORE = r"(?:w|to|lin|linear|proj|fc|c|in|conv|dense)?_?"
-BEHIND = (
-    r"(?:s|_?proj|_?projection|_?lin|_?linear|_?layer|_?net|_?fc|_?conv|_?w|_?weight)?"
 )
 
 
@@ -211,7 +206,7 @@ def roles(subject: Subject) -> Result:
     absorbed = False
     for name, source in sources.items():
         for parameter in source.parameters:
-            role = _role(parameter)
+            role = role_of(parameter)
             if role in ("", name):
                 continue
             if name == "queries" and _reads_queries(inside, parameter):
@@ -259,7 +254,7 @@ def _reads_queries(inside: Inside, parameter: str) -> bool:
     if found is None:
         return False
     makers = {inside.trace.makers.get(r, "") for r in found[0]}
-    return all(_role(one) == "queries" for one in makers)
+    return all(role_of(one) == "queries" for one in makers)
 
 
 def _reads(subject: Subject, inside: Inside, sources: dict[str, Source]) -> str:
@@ -277,7 +272,9 @@ def _reads(subject: Subject, inside: Inside, sources: dict[str, Source]) -> str:
         found = earliest(inside.trace, read, inside.known)
         if found is None:
             continue
-        place = {offsets[r] + i for r, i in zip(found[0], found[1].tolist())}
+        place = {
+            offsets[r] + i for r, i in zip(found[0], found[1].tolist(), strict=True)
+        }
         for other, source in sources.items():
             theirs = set(source.place.flatten().tolist())
             if other != name and not _is_x(subject, source) and place == theirs:
@@ -308,15 +305,6 @@ def _is_norm_of(read: Tensor, x: Tensor) -> bool:
         if (rest.norm(dim=1) <= 1e-3 * mine.norm(dim=1).clamp_min(1e-30)).all():
             return True
     return False
-
-
-def _role(parameter: str) -> str:
-    """What a parameter's name says it makes, or ""."""
-    for part in reversed(parameter.lower().split(".")):
-        for role, names in ROLES.items():
-            if re.fullmatch(f"{BEFORE}(?:{names}){BEHIND}", part):
-                return role
-    return ""
 
 
 def _is_x(subject: Subject, source: Source) -> bool:

@@ -193,6 +193,11 @@ def _unlike(T: int, sizes: set[int], module: nn.Module) -> bool:
     return all(size % T for size in sizes | of_parameters)
 
 
+def traced(subject: Subject, x: Tensor) -> Trace | None:
+    """All that a call computes; None where it can't be had."""
+    return None if subject.forward_only else _run(subject, x, False, 0)[0]
+
+
 def _run(
     subject: Subject, x: Tensor, training: bool, seed: int
 ) -> tuple[Trace | None, Inside | None]:
@@ -201,7 +206,7 @@ def _run(
     In double precision where the layer can be had in it.
     """
     for dtype in (torch.float64, x.dtype):
-        module = subject.copy().to(dtype).train(training)
+        module = subject.copy().to(dtype).train(training or subject.in_training)
         module.requires_grad_(True)
         trace = Trace(module, x.shape[1])
         # What it can't do is another check's business.

@@ -108,6 +108,25 @@ def _no_future(subject: Subject) -> str:
     return "one token has no later one" if subject.T == 1 else ""
 
 
+def tokens_that_sum_to_nothing(subject: Subject) -> str:
+    """Whether a token is taken for padding because its features sum to 0.
+
+    Behind a layer norm they all do; in other tokens, one feature is 0.
+    """
+    if not subject.declared.softmax or subject.T < 3:
+        return ""
+    x, may_see = subject.x(), subject.may_see(subject.T)
+    x[:, ::2] -= x[:, ::2].mean(dim=-1, keepdim=True)
+    x[:, 1::2, 0] = 0.0
+    usual = dict(_gradients(subject))
+    for t, gradients in _gradients(subject, x=x):
+        gone = may_see[t] & (gradients.cpu() == 0) & (usual[t].cpu() != 0)
+        for s in gone.nonzero().flatten().tolist():
+            what = "has a feature of 0" if s % 2 else "has features that sum to 0"
+            return f"position {t} doesn't depend on token {s}, which {what}"
+    return ""
+
+
 def _all_gradients(subject: Subject) -> Iterator[tuple[int, Tensor]]:
     """As ``_gradients``; of several inputs the largest, where weights may rest."""
     if subject.declared.softmax:
@@ -132,12 +151,15 @@ def _changes(subject: Subject, x: Tensor) -> Iterator[tuple[int, Tensor]]:
         yield t, moved[t]
 
 
-def _gradients(subject: Subject, seed: int = 0) -> Iterator[tuple[int, Tensor]]:
+def _gradients(
+    subject: Subject, seed: int = 0, x: Tensor | None = None
+) -> Iterator[tuple[int, Tensor]]:
     """For some positions t, the largest gradient (T,) of the context by each token."""
+    x = subject.x(seed=seed) if x is None else x
     if subject.forward_only:
-        yield from _changes(subject, subject.x(seed=seed))
+        yield from _changes(subject, x)
         return
-    module, x = subject.copy(), subject.x(seed=seed).requires_grad_()
+    module, x = subject.copy(), x.requires_grad_()
     context = context_of(module, x)
     if not context.requires_grad:
         raise Nonsense("no gradient flows from the context to the input")

@@ -135,7 +135,7 @@ def _pairs(numbers: Tensor, *, width: int, halves: bool) -> Tensor:
 
 
 def _same_kept(trace: Trace, heads: Tensor, known: int, kept: Kept) -> Source | None:
-    """The earliest results whose blocks of D features keep what heads (H, T, D) keep."""
+    """The earliest results that have what heads (H, T, D) keep in blocks of D."""
     H, T, D = heads.shape
     wanted = kept(heads).flatten(1)  # (H, T * what is kept)
     share = wanted / wanted.norm(dim=1, keepdim=True).clamp_min(1e-30)

@@ -14,6 +14,7 @@ from torch.overrides import TorchFunctionMode
 
 from attention_audit.calling import start_numbers
 from attention_audit.report import FAILS, PASSES, SKIPPED
+from attention_audit.undropped import quiet
 from attention_audit.wording import sort_of
 
 # Rounding in float32 stays below this share of the largest number.
@@ -83,6 +84,8 @@ class Subject:
         self.B = 2 if context_length != 2 else 3
         self.half: torch.dtype | None = None  # its own, where it refuses float32
         self.forward_only = ""  # why it has no backward here
+        self.in_training = False  # whether copies are in train mode, dropout off
+        self.differs: str | None = None  # how these differ, once it was asked
         self.looked: list[Any] = []  # what was found inside, once it was looked for
         self._rounding: float | None = None
         self._shared: dict[int, Any] | None = None  # what can't be copied, by id
@@ -142,7 +145,13 @@ class Subject:
                 if parameter.requires_grad and not parameter.any():
                     noise = torch.randn(parameter.shape, generator=generator)
                     parameter.copy_(0.1 * noise)
-        return twin.eval()
+        return quiet(twin.train()) if self.in_training else twin.eval()
+
+    def trained(self) -> "Subject":
+        """The same module, whose copies are in train mode and drop nothing."""
+        twin = copy.copy(self)
+        twin.in_training, twin.looked, twin._rounding = True, [], None
+        return twin
 
     def x(self, T: int | None = None, *, seed: int = 0) -> Tensor:
         """Random tokens (B, T, d_in), of the copies' dtype and on their device."""
