@@ -25,7 +25,7 @@ from attention_audit.calling import apart, wake_meta_device
 from attention_audit.explained import require_names
 from attention_audit.frames import place
 from attention_audit.limits import within
-from attention_audit.report import FAILS, REQUIRED, SKIPPED, Audit, Row
+from attention_audit.report import FAILS, REQUIRED, SKIPPED, UNRUN, Audit, Row
 from attention_audit.subject import (
     Declared,
     Nonsense,
@@ -33,7 +33,6 @@ from attention_audit.subject import (
     Subject,
     error_text,
     fails,
-    skip,
 )
 from attention_audit.training import again, without_dropout
 
@@ -86,13 +85,17 @@ FURTHER: dict[str, tuple[Callable[[Subject], str], ...]] = {
     "batch": (further.documents_apart,),
     "hidden weights": (again(weights.no_weight_on_what_is_hidden),),
     "row sums": (
-        further.equal_tokens,
+        further.equal_tokens_unseen,
         further.one_token_alone,
         again(weights.rows_sum_to_one),
     ),
     "weights shown": (again(weights.weights_shown_are_used, always=True),),
     "scale": (again(weights.scale),),
-    "heads": (further.heads_normed_together, again(heads.heads_apart)),
+    "heads": (
+        further.heads_normed_together,
+        further.equal_tokens_seen,
+        again(heads.heads_apart),
+    ),
     "distances": (again(heads.distances),),
     "padding": (again(contracts.padding, always=True),),
     "dtypes": (sequences.moved_there_and_back,),
@@ -184,17 +187,19 @@ def _require_room(context_length: int, window: int) -> None:
 
 def _examine(subject: Subject, seconds: float) -> Iterator[Row]:
     """The rows, one after the other."""
-    stopped = ""
+    stopped, left = "", SKIPPED
     for check, function in FUNCTIONS.items():
         if stopped:
-            yield Row(check, *skip(stopped))
+            yield Row(check, left, stopped)
             continue
         work = functools.partial(_asked, subject, function, FURTHER.get(check, ()))
         with apart():
             done = within(seconds, work)
         if done is None:
-            yield Row(check, *fails(f"stopped after {seconds:g} seconds"))
-            stopped = "not run: an earlier check was stopped; seconds grants more"
+            # How fast a machine is says nothing about the layer.
+            yield Row(check, UNRUN, f"stopped after {seconds:g} seconds")
+            left = UNRUN
+            stopped = "an earlier check was stopped; seconds grants more"
             continue
         result, error = done
         if error is not None:

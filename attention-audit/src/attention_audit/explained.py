@@ -4,7 +4,10 @@ import textwrap
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
+from attention_audit.causes import told
+
 WIDTH, NAME_WIDTH = 80, 16
+MARGIN = " " * NAME_WIDTH
 
 
 class Explained(NamedTuple):
@@ -24,13 +27,24 @@ def explanation() -> str:
     )
 
 
-def advice(failed: Iterable[str]) -> str:
-    """For each check that fails, what to look at."""
-    return "\n".join(
-        _filled(f"{name:{NAME_WIDTH}}", f"look at: {CHECKS[name].look_at}")
-        for name in failed
-        if name in CHECKS
-    )
+def advice(failed: Iterable[tuple[str, str]]) -> str:
+    """For each check that fails, with its reason: what it means, and what to look at.
+
+    That is what was asked, what the failure would mean in use, the two likeliest
+    causes, and what to look at.
+    """
+    lines = []
+    for name, reason in failed:
+        if name in CHECKS:
+            means, (first, second) = told(name, reason)
+            for start, words in (
+                (f"{name:{NAME_WIDTH}}", f"asked: {CHECKS[name].holds}"),
+                (MARGIN, f"means: {means}"),
+                (MARGIN, f"likely: {first}; or {second}"),
+                (MARGIN, f"look at: {CHECKS[name].look_at}"),
+            ):
+                lines.append(_filled(start, words))
+    return "\n".join(lines)
 
 
 def _filled(start: str, words: str) -> str:

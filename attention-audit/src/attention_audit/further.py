@@ -5,6 +5,8 @@ from torch import Tensor
 
 from attention_audit.inside import Inside, inside_of, look_inside, traced
 from attention_audit.naming import role_of
+from attention_audit.reading import order_of_tokens
+from attention_audit.report import FAILS
 from attention_audit.sources import Source
 from attention_audit.subject import (
     TOLERANCE,
@@ -57,6 +59,8 @@ def equal_tokens(subject: Subject) -> str:
     if subject.declared.positions not in (False, "rotary", "alibi"):
         return ""
     if subject.T < 3 or not _all_weight_on_tokens(subject):
+        return ""
+    if order_of_tokens(subject)[0] == FAILS:  # positions weren't declared
         return ""
     module, x = subject.copy(), subject.x()[:, :1]
     alone = context_of(module, x)
@@ -117,6 +121,16 @@ def _all_weight_on_tokens(subject: Subject) -> bool:
         for one in trace.products
     )
     return not more
+
+
+def equal_tokens_unseen(subject: Subject) -> str:
+    """``equal_tokens`` where no weights are seen: their sums are in doubt."""
+    return equal_tokens(subject) if inside_of(subject) is None else ""
+
+
+def equal_tokens_seen(subject: Subject) -> str:
+    """``equal_tokens`` where weights are seen: what follows them is in doubt."""
+    return equal_tokens(subject) if inside_of(subject) is not None else ""
 
 
 # --- heads ----------------------------------------------------------------------------

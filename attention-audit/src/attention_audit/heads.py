@@ -52,6 +52,8 @@ def heads_apart(subject: Subject) -> Result:
         return fails(f"{H} heads attend; num_heads is {wanted}")
     if subject.T < 3:
         return skip("too few tokens to compare")
+    if not subject.declared.softmax and not _in_order_of_scores(inside):
+        return skip("softmax=False, and weights are mixed from several scores")
     found = [
         inside.source(part) for part in (inside.queries, inside.keys, inside.values)
     ]
@@ -76,6 +78,15 @@ def heads_apart(subject: Subject) -> Result:
         return fails(reason)
     heads = f"{H} heads, each" if H > 1 else "one head,"
     return passes(f"{heads} {inside.D} features wide")
+
+
+def _in_order_of_scores(inside: Inside) -> bool:
+    """Whether larger scores have larger weights, row by row."""
+    weights, raw = inside.weights, inside.raw
+    larger = raw[..., :, None] > raw[..., None, :] + 1e-6
+    known = (weights != 0)[..., :, None] & (weights != 0)[..., None, :]
+    lower = weights[..., :, None] < weights[..., None, :] - 1e-9
+    return not bool((larger & known & lower).any())
 
 
 def _said(subject: Subject, names: tuple[str, ...]) -> int | None:
@@ -134,7 +145,10 @@ def _split_across_tokens(inside: Inside, source: Source) -> bool:
     first = int(source.place.min())
     heads = torch.unique(source.before, dim=0)
     seen = 0
-    for result in inside.trace.results[: inside.known]:
+    trace = inside.trace
+    if trace.ambiguous & set(range(inside.known)):
+        return False
+    for result in trace.results[: inside.known]:
         if seen >= first:
             return False
         if _tokens_mixed(heads, result):
@@ -161,7 +175,12 @@ def _merged(inside: Inside, queries: Source) -> str:
     """Whether results lie side by side in the order of the queries' features."""
     H, T, D = inside.contexts.shape
     if H > 1:
-        behind = inside.trace.results[inside.known :]
+        trace = inside.trace
+        behind = [
+            trace.results[r]
+            for r in range(inside.known, len(trace.results))
+            if r not in trace.ambiguous
+        ]
         inputs = [
             one.left.transpose(0, 1).flatten(1)
             for one in inside.trace.products

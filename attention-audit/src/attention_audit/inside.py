@@ -169,21 +169,29 @@ def look_inside(
         return None
     if x is not None:
         return _run(subject, x, training, seed)[1]
-    found, W, clear = None, subject.window or 0, False
+    found, W, clear, unseen_at, sizes = None, subject.window or 0, False, [], set()
+    features = {
+        subject.d_in,
+        *(n for p in subject.module.parameters() for n in p.shape),
+    }
     most, fewest = max(MOST, W + BEYOND_WINDOW), max(FEWEST, W + 2)
     for T in range(min(subject.T, most), min(subject.T, fewest) - 1, -1):
         trace, inside = _run(subject, subject.x(T, seed=9)[:1], training, seed)
         if inside is None:
             # A matrix that isn't there for some T has other axes for others.
             clear |= trace is not None and _unlike(T, {subject.d_in}, subject.module)
+            unseen_at += [T] if trace is not None and T not in features else []
             continue
-        found = found or inside
+        if found is None:
+            found, sizes = inside, {inside.H, inside.D, inside.values.shape[-1]}
         H, D, wide = inside.H, inside.D, inside.values.shape[-1]
         if _unlike(T, {subject.d_in, H, D, wide, H * D, H * wide}, subject.module):
             return inside
     if found is not None and not clear and subject.T <= FEWEST:
         trace, inside = _run(subject, subject.x(3, seed=9)[:1], training, seed)
         clear = trace is not None and inside is None
+    if found is not None and unseen_at and found.x.shape[1] in sizes | features:
+        return None
     return None if clear else found
 
 

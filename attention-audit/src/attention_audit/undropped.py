@@ -53,5 +53,5 @@ def quiet(module: nn.Module) -> nn.Module:
         with _Undropped():
             return forward(*args, **kwargs)
 
-    module.forward = undropped  # type: ignore[method-assign]
+    module.forward = undropped
     return module
