@@ -26,6 +26,7 @@ from attention_audit.subject import (
 # How a step refuses pieces of several tokens. Any other error is a mistake.
 REFUSALS = (NotImplementedError, ValueError, AssertionError)
 LARGE = 30
+SEVERAL = "pieces of 2"
 SINGLE = "one token at a time"
 FINE, WRONG, REFUSED = "fine", "wrong", "refused"
 Feed = Callable[[Tensor, Any], tuple[Tensor, Any]]
@@ -65,6 +66,11 @@ def cache(subject: Subject) -> Result:
         module = subject.copy() if outcomes[name].broken else module
     if reason := _wrong(outcomes) or _mixed(step, module, subject, slack):
         return fails(reason)
+    if outcomes[SEVERAL].result == FINE:
+        feed = functools.partial(_feed, step, subject.copy())
+        outcome = _outcome(feed, x, _in_turn(subject.T, 3, 1), whole, slack)
+        if outcome.result == WRONG:
+            return fails(f"pieces of 3 and 1: {outcome.reason}")
     if reason := _large_tokens(step, subject) or _padded(step, subject, slack):
         return fails(reason)
     learning = subject.copy().train()
@@ -83,8 +89,7 @@ def _plans(T: int) -> dict[str, Sequence[int]]:
         "all at once": [T],
         SINGLE: [1] * T,
         f"{half} tokens then single ones": [half, *[1] * (T - half)],
-        "pieces of 2": [2] * half + [1] * (T % 2),
-        "pieces of 3 and 1": _in_turn(T, 3, 1),
+        SEVERAL: [2] * half + [1] * (T % 2),
         f"1 token then {T - 1}": [1, T - 1],
         f"{T - 1} tokens then 1": [T - 1, 1],
     }

@@ -93,7 +93,7 @@ CHECKS: dict[str, Explained] = {
         "each `reshape` that names B",
     ),
     "future changed": Explained(
-        "later tokens change no earlier position",
+        "later tokens change no earlier position, in 40 tokens neither",
         "the mask; norms and means over T or B",
     ),
     "future grads": Explained(
@@ -105,11 +105,11 @@ CHECKS: dict[str, Explained] = {
         "the mask's diagonal; an undeclared window",
     ),
     "features read": Explained(
-        "each output feature depends on each input feature",
+        "each output feature, and each head, depends on each input feature",
         "heads split before the projection",
     ),
     "batch": Explained(
-        "a sequence gives the same alone as in a batch",
+        "a sequence gives the same alone as in a batch, a document as among others",
         "`batch_first`; norms over the batch",
     ),
     "order": Explained(
@@ -121,7 +121,8 @@ CHECKS: dict[str, Explained] = {
         "the mask; the returned weights",
     ),
     "row sums": Explained(
-        "each row of weights sums to 1, or less with a sink",
+        "each row of weights sums to 1, or less with a sink; unseen, equal tokens give "
+        "what one gives",
         "softmax's axis; a mask after softmax",
     ),
     "weights shown": Explained(
@@ -141,7 +142,7 @@ CHECKS: dict[str, Explained] = {
         "`repeat` in place of `repeat_interleave`",
     ),
     "queries, keys": Explained(
-        "three projections make them and values, as named",
+        "three projections of the same tokens make them and values, as named",
         "the parameter in the reason",
     ),
     "distances": Explained(
@@ -159,7 +160,7 @@ CHECKS: dict[str, Explained] = {
         "fills, eviction; only in pieces, the mask for several tokens",
     ),
     "dtypes": Explained(
-        "float64, bfloat16 and float16 stay what they are",
+        "float64, bfloat16 and float16 stay what they are, and leave nothing behind",
         "tensors made without `dtype=`",
     ),
     "large inputs": Explained(
@@ -167,7 +168,7 @@ CHECKS: dict[str, Explained] = {
         "a mask of −10,000; a softmax that overflows",
     ),
     "gradients": Explained(
-        "each parameter gets a finite gradient, no slice only 0",
+        "each parameter gets a finite gradient, no slice only 0; small steps agree",
         "what detaches it, or never reads it",
     ),
     "input kept": Explained(
@@ -175,11 +176,11 @@ CHECKS: dict[str, Explained] = {
         "`x += …`",
     ),
     "dropout": Explained(
-        "if there is dropout, calls in train mode differ",
+        "if there is dropout, calls in train mode differ; with it off, both modes agree",
         "`dropout_p`",
     ),
     "eval repeats": Explained(
-        "calls in eval mode agree",
+        "calls in eval mode agree, whatever was called before",
         "dropout as a function, without `self.training`",
     ),
     "mode kept": Explained(
@@ -187,7 +188,7 @@ CHECKS: dict[str, Explained] = {
         "`.eval()` inside a method",
     ),
     "state dict": Explained(
-        "another instance that loads it gives the same",
+        "another instance that loads it gives the same, called before or not",
         "layers in a Python list",
     ),
     "devices": Explained(

@@ -3,7 +3,8 @@
 import torch
 from torch import Tensor
 
-from attention_audit.inside import Inside, inside_of, look_inside, traced
+from attention_audit.handling import one_token
+from attention_audit.inside import inside_of, look_inside, traced
 from attention_audit.naming import role_of
 from attention_audit.reading import order_of_tokens
 from attention_audit.report import FAILS
@@ -60,7 +61,8 @@ def equal_tokens(subject: Subject) -> str:
         return ""
     if subject.T < 3 or not _all_weight_on_tokens(subject):
         return ""
-    if order_of_tokens(subject)[0] == FAILS:  # positions weren't declared
+    # Positions that weren't declared, the future and chance show elsewhere.
+    if FAILS in (order_of_tokens(subject)[0], one_token(subject)[0]):
         return ""
     module, x = subject.copy(), subject.x()[:, :1]
     alone = context_of(module, x)
@@ -232,35 +234,4 @@ def documents_apart(subject: Subject) -> str:
             change, small = largest_change(whole[b, mine], alone, slack=slack)
             if not small:
                 return f"a document alone gives something else, by {number(change)}"
-    return ""
-
-
-# --- parameters -----------------------------------------------------------------------
-
-
-def silent_heads(learned: dict[str, Tensor], inside: Inside, kv_heads: int) -> str:
-    """What of a vector or a table learns for some heads and not for others; or "".
-
-    Args:
-        learned: for each parameter, where it ever got a gradient that isn't 0.
-    """
-    H, D = inside.H, inside.D
-    for name, one in learned.items():
-        is_key = "k" in name.rpartition(".")[0].lower().rpartition(".")[2]
-        if one.dim() == 1 and "bias" in name and not is_key:
-            if H < 2 or len(one) % D or len(one) < H * D:
-                continue
-            silent = int((~one.unflatten(0, (-1, D)).any(1)).sum())
-            # Softmax takes no notice of the biases of keys.
-            if silent not in (0, kv_heads):
-                return f"{name} gets no gradient for {silent} of {len(one) // D} heads"
-        if one.dim() >= 1 and H > 1 and name not in inside.trace.used:
-            for axis, size in enumerate(one.shape):
-                if size != H or [*one.shape].count(H) > 1:
-                    continue
-                rest = [a for a in range(one.dim()) if a != axis]
-                heads = one.any(dim=tuple(rest)) if rest else one
-                if heads.any() and not heads.all():
-                    count = int((~heads).sum())
-                    return f"{name} gets no gradient for {count} of {H} heads"
     return ""

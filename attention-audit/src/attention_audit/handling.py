@@ -8,9 +8,9 @@ from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from attention_audit.frames import place
-from attention_audit.further import silent_heads
 from attention_audit.inside import inside_of
 from attention_audit.report import FAILS
+from attention_audit.silent import silent_heads
 from attention_audit.subject import (
     Nonsense,
     Result,

@@ -28,12 +28,10 @@ def after_other_calls(subject: Subject) -> str:
 def _used(subject: Subject, x: Tensor) -> list[tuple[str, nn.Module]]:
     """Copies that were called, each with what was done."""
     found = []
-    short, large = x[:1, : max(1, subject.T // 2)], subject.loud * x
-    for name, tokens in (("a call with fewer, shorter sequences", short),):
-        module = subject.copy()
-        context_of(module, tokens)
-        found.append((name, module))
-    for name, tokens in (("a call with large tokens", large),):
+    for name, tokens in (
+        ("a call with one sequence", x[:1]),
+        ("a call with large tokens", subject.loud * x),
+    ):
         module = subject.copy()
         context_of(module, tokens)
         found.append((name, module))
