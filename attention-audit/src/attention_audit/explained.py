@@ -176,7 +176,7 @@ CHECKS: dict[str, Explained] = {
         "`x += …`",
     ),
     "dropout": Explained(
-        "if there is dropout, calls in train mode differ; with it off, both modes agree",
+        "if there is dropout, calls in train mode differ; without, modes agree",
         "`dropout_p`",
     ),
     "eval repeats": Explained(

@@ -252,6 +252,8 @@ def roles(subject: Subject) -> Result:
         return passes("three different parts of the tokens themselves")
     if absorbed:
         return passes("queries are turned into what keys and values are made of")
+    if any("" in source.parameters for source in sources.values()):
+        return passes("three different results; no product with a parameter made one")
     return passes("three different projections")
 
 

@@ -112,11 +112,12 @@ class Audit:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many rows "pass", "fail", are "not applicable", or "not run"."""
-        return {
+        """How many rows "pass", "fail" and are "not applicable"; if any, "not run"."""
+        counts = {
             word: sum(row.result == result for row in self.rows)
             for result, word in WORDS.items()
         }
+        return {word: n for word, n in counts.items() if n or word != UNRUN}
 
     def failed_except(
         self, allow: Collection[str]
@@ -201,8 +202,7 @@ class Audit:
 
     def _last(self) -> list[str]:
         """The number of rows of each kind, and what to mend before all else."""
-        counts = {word: n for word, n in self.counts.items() if n or word != UNRUN}
-        total = ", ".join(f"{count} {word}" for word, count in counts.items())
+        total = ", ".join(f"{count} {word}" for word, count in self.counts.items())
         if FIRST not in self.failed or len(self.failed) == 1:
             return [total]
         return [total, f'mend "{FIRST}" first: other checks compare calls']
