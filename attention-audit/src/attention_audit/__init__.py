@@ -9,8 +9,10 @@ function of the layer in ``subject``. Most see it from outside: what reads what
 (``reading``), sizes, types, modes and devices (``handling``), padding, caches and
 compilation (``contracts``). Others look ``inside`` a call, at its ``weights`` and its
 ``heads``: all that it computes is kept by ``recording``, and ``sources`` finds where
-queries, keys and values come from. ``calling`` and ``limits`` run a check so that it
-ends and nothing of it gets out.
+queries, keys and values come from. Where a check passes, others ask ``further``: in
+train mode (``training``), after other calls (``sequences``), by small steps
+(``derivatives``). ``calling`` and ``limits`` run a check so that it ends and nothing of
+it gets out; ``causes`` says what a failure would mean.
 
 To import torch takes seconds. So this module, from which the command reads its options,
 imports no torch; the first audit does.
