@@ -188,14 +188,10 @@ class OneBiasForAll(Steps):
 
 
 class NormsOverHeads(Steps):
-    def __init__(self):
-        super().__init__()
-        self.norm = nn.LayerNorm(H)
-
     def placed(self, heads, name):
         if name != "queries":
             return heads
-        return self.norm(heads.transpose(1, 3)).transpose(1, 3)
+        return heads / heads.pow(2).mean(dim=1, keepdim=True).sqrt()
 
 
 class NormsTheWholeWidth(Steps):
