@@ -404,12 +404,12 @@ LAYERS = {
     ),
     "ViewedHeads": (
         ("view-without-transpose", "Layer", TWO_HEADS),
-        {"tokens reached"},
+        {"tokens reached", "heads"},
         {"short sequences", "one token", "order"},
     ),
     "MergedHeads": (
         ("merged-without-transpose", "Layer", TWO_HEADS),
-        {"future changed", "future grads", "tokens reached"},
+        {"future changed", "future grads", "tokens reached", "heads"},
         LEAKS | {"order"},
     ),
     "SlicedHeads": (
