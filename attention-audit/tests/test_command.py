@@ -58,6 +58,20 @@ layer = small()
 number = 7
 text = lambda: "text"
 '''
+# Right, but that one token takes very long.
+SLOW = """
+import time
+from layers import Mine
+
+class Slow(Mine):
+    def __init__(self):
+        super().__init__(4, 3)
+
+    def forward(self, x):
+        while x.shape[1] == 1:
+            time.sleep(0.001)
+        return super().forward(x)
+"""
 SIZES = ["--d-in", "4", "--context-length", "5"]
 
 
@@ -144,13 +158,26 @@ def test_failures_alone(project, capsys):
     assert title == "audit of Mine"
     assert failing.startswith("scale           FAILS           divides by 2.00")
     assert re.fullmatch(r"\d\d pass, 1 fail, \d not applicable", total)
-    assert how == [
-        "scale           look at: the divisor in the reason",
+    assert how[0].startswith("scale           asked: queries · keys are divided by √D")
+    for word in ("means", "likely"):
+        assert [line for line in how if line.startswith(f"{'':16}{word}: ")]
+    assert how[-2:] == [
+        f"{'':16}look at: the divisor in the reason",
         "what each check asks: attention-audit --explain",
     ]
     assert command.main([*wrong[:-1], "--args", "4", "3", "--failures"]) == 0
     title, total = capsys.readouterr().out.splitlines()
     assert " 0 fail, " in total
+
+
+def test_what_was_not_run_has_an_exit_status_of_its_own(project, capsys):
+    (project / "slow.py").write_text(SLOW, encoding="utf-8")
+    slow = ["slow.py:Slow", *SIZES, "--seconds", "0.2", "--failures"]
+    assert command.main(slow) == 3
+    said = capsys.readouterr().out
+    assert "one token       not run         stopped after 0.2 seconds" in said
+    assert "other checks not run" in " ".join(said.split())
+    assert "0 fail" in said
 
 
 def test_an_error_in_the_first_line_is_said_once(project, capsys):
@@ -191,8 +218,8 @@ def test_advice_is_given_in_the_command_s_options(project, capsys):
             "--num-kv-heads 2",
         ),
         (
-            "not run: an earlier check was stopped; seconds grants more",
-            "not run: an earlier check was stopped; --seconds grants more",
+            "an earlier check was stopped; seconds grants more",
+            "an earlier check was stopped; --seconds grants more",
         ),
         (
             "required, but not applicable: compiled=True asks for it",

@@ -11,7 +11,7 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TESTS = """
-import warnings
+import time, warnings
 import helpers, pytest, torch
 from torch import nn
 
@@ -55,6 +55,15 @@ def test_right_and_allowed(attention_audit):
         attention_audit(Mine(2), 4, 5, allow="scale")
     assert str(caught[0].message) == "Mine: allowed to fail, but doesn't: scale"
     assert caught[0].filename == __file__
+
+def test_slow(attention_audit):
+    class Slow(Mine):
+        def forward(self, x):
+            while x.shape[1] == 1:
+                time.sleep(0.001)
+            return super().forward(x)
+
+    attention_audit(Slow(2), 4, 5, seconds=0.2)
 
 def test_no_such_check(attention_audit):
     class Counted(Mine):
@@ -116,11 +125,12 @@ def test_what_passes_and_what_fails(said):
         for name in TESTS.split("def ")
         if name.startswith("test_")
     }
-    assert len(names) == 10
+    assert len(names) == 11
     assert results == {
         f"{'FAILED' if name in failing else 'PASSED'} test_mine.py::{name}"
-        for name in names
+        for name in names - {"test_slow"}
     }
+    assert "Slow: not run: one token, empty batch, " in said
     assert "FAILED test_mine.py::test_wrong - Failed: Mine: scale" in summary
 
 
@@ -129,7 +139,7 @@ def test_a_failure_shows_the_table_once_and_no_code(said):
     lines = failure.splitlines()[1:]
     assert lines[:2] == ["Mine: scale", "audit of Mine"]
     assert "scale           FAILS           divides by 1.00; √D is 2.00, D = 4" in lines
-    assert lines[-1] == "scale           look at: the divisor in the reason"
+    assert lines[-1] == f"{'':16}look at: the divisor in the reason"
     assert failure.count("output shape") == 1
     assert "attention_audit(" not in failure
 

@@ -140,7 +140,8 @@ def test_a_cache_that_keeps_too_little_fails_there(project, capsys):
     assert status == 1
     words = " ".join(printed.split())
     assert "cache FAILS one token at a time: first wrong at position 3, by" in words
-    assert "cache look at: by the first wrong position: " in words
+    assert "cache asked: a sequence in pieces gives what one pass gives" in words
+    assert "look at: by the first wrong position: " in words
 
 
 def test_the_python_runs(project, capsys):

@@ -12,6 +12,7 @@ from traitlets.config import Config
 
 import attention_audit
 from attention_audit import Audit, Row
+from attention_audit.causes import CAUSES, PARTS, told
 
 ROWS = (
     Row("one token", "passes", "T = 1"),
@@ -87,6 +88,7 @@ def test_json_has_all_of_it_and_the_versions():
     assert read["name"] == "Mine"
     assert read["ok"] is False
     assert read["counts"] == {"pass": 1, "fail": 2, "not applicable": 1}
+    assert read["advice"]["scale"]["causes"][1] == "a root forgotten, or taken twice"
     assert [Row(**row) for row in read["rows"]] == list(ROWS)
     assert read["versions"] == {
         "attention-audit": attention_audit.__version__,
@@ -116,12 +118,44 @@ def test_a_check_that_may_fail_must_exist():
 
 
 def test_advice_is_what_the_checks_that_fail_point_at():
-    assert FOUND.advice().splitlines() == [
-        f"scale           look at: {attention_audit.CHECKS['scale'].look_at}",
-        f"order           look at: {attention_audit.CHECKS['order'].look_at}",
-    ]
+    words = " ".join(FOUND.advice().split())
+    for name in ("scale", "order"):
+        check, said = attention_audit.CHECKS[name], told(name, "")
+        likely = f"likely: {said.causes[0]}; or {said.causes[1]}"
+        parts = f"asked: {check.holds} means: {said.means} {likely}".replace("`", "")
+        assert f"{name} {parts} look at: {check.look_at}" in words
     missing = Row("cache", "FAILS", "required, but not applicable: pass step")
     assert Audit("Mine", (*ROWS[:1], missing)).advice() == ""
+
+
+def test_causes_are_those_of_the_part_that_failed():
+    assert [*CAUSES] == [*attention_audit.CHECKS]
+    usual = told("scale", "divides by 4.00")
+    assert usual.causes[0] == "the width of all heads in the root"
+    train = told("scale", "in train mode, dropout off: divides by 4.00")
+    assert train.causes[0] == "a branch on `self.training` that does more than drop"
+    assert len({one.causes for one in (*CAUSES.values(), *PARTS.values())}) == len(
+        CAUSES
+    ) + len(PARTS)
+
+
+def test_what_was_not_run_is_shown_and_is_no_failure():
+    rows = (
+        ROWS[0],
+        Row("order", "not run", "stopped after 10 seconds"),
+        *(Row(name, "not run", "an earlier check was stopped") for name in "abc"),
+    )
+    found = Audit("Mine", rows)
+    assert (found.failed, found.ok) == ((), False)
+    assert found.unrun == ("order", "a", "b", "c")
+    for text in (str(found), found.failures()):
+        assert text.splitlines()[-3:] == [
+            "order           not run         stopped after 10 seconds",
+            "3 other checks  not run         an earlier check was stopped",
+            "1 pass, 0 fail, 0 not applicable, 4 not run",
+        ]
+    assert found.as_dict()["counts"]["not run"] == 4
+    assert found.as_dict()["ok"] is False
 
 
 def test_failures_are_those_rows_and_the_number_of_all():

@@ -9,8 +9,10 @@ function of the layer in ``subject``. Most see it from outside: what reads what
 (``reading``), sizes, types, modes and devices (``handling``), padding, caches and
 compilation (``contracts``). Others look ``inside`` a call, at its ``weights`` and its
 ``heads``: all that it computes is kept by ``recording``, and ``sources`` finds where
-queries, keys and values come from. ``calling`` and ``limits`` run a check so that it
-ends and nothing of it gets out.
+queries, keys and values come from. Where a check passes, others ask ``further``: in
+train mode (``training``), after other calls (``sequences``), by small steps
+(``derivatives``). ``calling`` and ``limits`` run a check so that it ends and nothing of
+it gets out; ``causes`` says what a failure would mean.
 
 To import torch takes seconds. So this module, from which the command reads its options,
 imports no torch; the first audit does.
@@ -36,7 +38,8 @@ def audit(
     context_length: int,
     *,
     causal: bool = True,
-    window: int | None = None,
+    window: int | tuple[int | None, ...] | None = None,
+    softmax: bool = True,
     positions: bool | Literal["rotary", "alibi", "relative"] = False,
     num_heads: int | None = None,
     num_kv_heads: int | None = None,
@@ -46,6 +49,7 @@ def audit(
     step: Callable[..., Any] | None = None,
     compiled: bool = False,
     make: Callable[[], "torch.nn.Module"] | None = None,
+    documents: Callable[..., Any] | None = None,
     require: Collection[str] = (),
     seconds: float = 10.0,
 ) -> "Audit":
@@ -74,7 +78,12 @@ def audit(
         causal: whether no position may depend on later tokens.
         window: W, where position t attends to tokens t - W + 1 to t and no older ones;
             with ``causal=False`` as many ahead, too, to t + W - 1. ``context_length``
-            must exceed it by 2 at least, or the window shows nowhere.
+            must exceed it by 2 at least, or the window shows nowhere. Where windows
+            differ, a tuple has one for each head, None where a head has none.
+        softmax: whether each row of weights is a softmax of queries · keys. Declare
+            False for sigmoid, ReLU, differential or linear attention, talking heads,
+            retention, scores times log T: then sums, scale, dropped weights and
+            distances aren't asked, and all else is.
         positions: whether the order of tokens may matter. "rotary" (queries and keys
             turn with their positions), "alibi" (the published linear biases) and
             "relative" (scores depend on what two tokens are and how far apart) say
@@ -93,6 +102,9 @@ def audit(
         compiled: also run the layer under ``torch.compile``, which takes seconds.
         make: a function without arguments that makes another such module with other
             initial weights; the state dict is then loaded into that.
+        documents: a function (module, x, ids) that calls the module with several
+            documents in each sequence; ids (B, T) says which one a token belongs to,
+            0 and up.
         require: names of checks that must not be "not applicable"; then they fail.
         seconds: how long one check may take; 10 unless you say.
 
@@ -103,8 +115,8 @@ def audit(
         ValueError: sizes that aren't whole numbers of at least 1, a window that never
             fills, switches that aren't True or False, a probability out of [0, 1), a
             scale or seconds that are no number above 0, unknown positions, a
-            ``padding``, ``step`` or ``make`` that can't be called, or a name in
-            ``require`` that no check has.
+            ``padding``, ``step``, ``make`` or ``documents`` that can't be called, or a
+            name in ``require`` that no check has.
 
     Source: the bug museum of "Attention, One Step at a Time", one check for each
     mistake that a layer can make.
@@ -115,6 +127,7 @@ def audit(
     declared = Declared(
         causal=causal,
         window=window,
+        softmax=softmax,
         positions=positions,
         num_heads=num_heads,
         num_kv_heads=num_kv_heads,
@@ -124,6 +137,7 @@ def audit(
         step=step,
         compiled=compiled,
         make=make,
+        documents=documents,
     )
     return ask(module, d_in, context_length, declared, require, seconds)
 

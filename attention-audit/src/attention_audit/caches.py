@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -24,6 +25,8 @@ from attention_audit.subject import (
 
 # How a step refuses pieces of several tokens. Any other error is a mistake.
 REFUSALS = (NotImplementedError, ValueError, AssertionError)
+LARGE = 30
+SEVERAL = "pieces of 2"
 SINGLE = "one token at a time"
 FINE, WRONG, REFUSED = "fine", "wrong", "refused"
 Feed = Callable[[Tensor, Any], tuple[Tensor, Any]]
@@ -63,6 +66,13 @@ def cache(subject: Subject) -> Result:
         module = subject.copy() if outcomes[name].broken else module
     if reason := _wrong(outcomes) or _mixed(step, module, subject, slack):
         return fails(reason)
+    if outcomes[SEVERAL].result == FINE:
+        feed = functools.partial(_feed, step, subject.copy())
+        outcome = _outcome(feed, x, _in_turn(subject.T, 3, 1), whole, slack)
+        if outcome.result == WRONG:
+            return fails(f"pieces of 3 and 1: {outcome.reason}")
+    if reason := _large_tokens(step, subject) or _padded(step, subject, slack):
+        return fails(reason)
     learning = subject.copy().train()
     for first in (x, x[:, :1]):
         with contextlib.suppress(Exception):  # "dropout" says what fails in train mode
@@ -79,10 +89,31 @@ def _plans(T: int) -> dict[str, Sequence[int]]:
         "all at once": [T],
         SINGLE: [1] * T,
         f"{half} tokens then single ones": [half, *[1] * (T - half)],
-        "pieces of 2": [2] * half + [1] * (T % 2),
+        SEVERAL: [2] * half + [1] * (T % 2),
         f"1 token then {T - 1}": [1, T - 1],
         f"{T - 1} tokens then 1": [T - 1, 1],
     }
+
+
+def _in_turn(T: int, *sizes: int) -> list[int]:
+    """Pieces of these sizes, one after the other, until there are T tokens."""
+    pieces: list[int] = []
+    while (rest := T - sum(pieces)) > 0:
+        pieces.append(min(rest, sizes[len(pieces) % len(sizes)]))
+    return pieces
+
+
+def _large_tokens(step: Callable[..., Any], subject: Subject) -> str:
+    """Where steps are wrong for large tokens alone, as without a cap on scores."""
+    module, x = subject.copy(), LARGE * subject.x()
+    feed = functools.partial(_feed, step, module)
+    whole = context_of(module, x)
+    for plan in ([1] * subject.T, _in_turn(subject.T, 2)):
+        outcome = _outcome(feed, x, plan, whole, 100 * max(1, subject.slack()))
+        if outcome.result == WRONG and not outcome.broken:
+            size = "single ones" if len(plan) == subject.T else "pieces of 2"
+            return f"tokens times {LARGE}, {size}: {outcome.reason}"
+    return ""
 
 
 def _feed(
@@ -162,6 +193,36 @@ def _all_right(outcomes: dict[str, Outcome]) -> str:
     if len(refused) == len(outcomes) - 1:
         return f"{SINGLE} gives what one pass gives; longer pieces: refused, {why}"
     return f"gives what one pass gives; refused: {', '.join(refused)}, {why}"
+
+
+def _padded(step: Callable[..., Any], subject: Subject, slack: float) -> str:
+    """Where left padding moves what steps give; or "".
+
+    Asked where the step takes a fourth argument, which tokens are real so far.
+    """
+    if len(inspect.signature(step).parameters) < 4:
+        return ""
+    module, T, x = subject.copy(), subject.T, subject.x()
+    short = T - max(1, T // 3)
+    real = torch.ones(x.shape[:2], dtype=torch.bool, device=x.device)
+    real[1, : T - short] = False
+    cache, parts, start = None, [], 0
+    for size in [T // 2, *[1] * (T - T // 2)]:
+        end = start + size
+        piece = x[:, start:end].clone()
+        context, cache = step(module, piece, cache, real[:, :end].clone())
+        parts.append(checked_context(context, piece))
+        start = end
+    found = torch.cat(parts, dim=1)
+    if not found[real].isfinite().all():
+        return "left padding with a cache: positions are not finite"
+    expected = context_of(module, x[:1]), context_of(module, x[1:2, T - short :])
+    for mine, theirs in zip(
+        (found[:1], found[1:2, T - short :]), expected, strict=True
+    ):
+        if reason := _first_wrong(mine, theirs, slack):
+            return f"left padding with a cache: {reason}, counted from the first token"
+    return ""
 
 
 def _mixed(

@@ -1,18 +1,23 @@
 """All checks of the audit, in their order, and how they are run."""
 
+import contextlib
 import functools
 import math
 import warnings
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import Any
 
 from torch import nn
 
 from attention_audit import (
     caches,
     contracts,
+    derivatives,
+    further,
     handling,
     heads,
     reading,
+    sequences,
     validation,
     weights,
 )
@@ -20,7 +25,7 @@ from attention_audit.calling import apart, wake_meta_device
 from attention_audit.explained import require_names
 from attention_audit.frames import place
 from attention_audit.limits import within
-from attention_audit.report import REQUIRED, SKIPPED, Audit, Row
+from attention_audit.report import FAILS, REQUIRED, SKIPPED, UNRUN, Audit, Row
 from attention_audit.subject import (
     Declared,
     Nonsense,
@@ -28,8 +33,8 @@ from attention_audit.subject import (
     Subject,
     error_text,
     fails,
-    skip,
 )
+from attention_audit.training import again, without_dropout
 
 KINDS = ("rotary", "alibi", "relative")
 CLEAR_OF_WINDOW = 2  # tokens more than a window has, so that one too wide shows
@@ -69,6 +74,38 @@ FUNCTIONS: dict[str, Callable[[Subject], Result]] = {
 }
 
 
+# Asked where nothing failed before; each gives the reason of a failure, or "".
+FURTHER: dict[str, tuple[Callable[[Subject], str], ...]] = {
+    "future changed": (further.long_sequences,),
+    "tokens reached": (
+        reading.tokens_that_sum_to_nothing,
+        again(reading.all_tokens_reached),
+    ),
+    "features read": (further.features_read_by_heads,),
+    "batch": (further.documents_apart,),
+    "hidden weights": (again(weights.no_weight_on_what_is_hidden),),
+    "row sums": (
+        further.equal_tokens_unseen,
+        further.one_token_alone,
+        again(weights.rows_sum_to_one),
+    ),
+    "weights shown": (again(weights.weights_shown_are_used, always=True),),
+    "scale": (again(weights.scale),),
+    "heads": (
+        further.heads_normed_together,
+        further.equal_tokens_seen,
+        again(heads.heads_apart),
+    ),
+    "distances": (again(heads.distances),),
+    "padding": (again(contracts.padding, always=True),),
+    "dtypes": (sequences.moved_there_and_back,),
+    "gradients": (derivatives.gradients_of_steps, sequences.gradients_after_none),
+    "dropout": (without_dropout, sequences.train_after_eval),
+    "eval repeats": (sequences.after_other_calls,),
+    "state dict": (sequences.loaded_after_a_call,),
+}
+
+
 def ask(
     module: nn.Module,
     d_in: int,
@@ -104,31 +141,43 @@ def _held_to(row: Row, required: Collection[str]) -> Row:
 def _require(d_in: int, context_length: int, declared: Declared) -> None:
     """Raise a ValueError that names what is wrong."""
     validation.require_integers(d_in=d_in, context_length=context_length)
-    validation.require_booleans(causal=declared.causal, compiled=declared.compiled)
+    switches = ("causal", "softmax", "compiled")
+    validation.require_booleans(**{one: getattr(declared, one) for one in switches})
     if not isinstance(declared.positions, bool) and declared.positions not in KINDS:
         known = ", ".join(map(repr, KINDS))
         raise ValueError(
             f"positions is {declared.positions!r}; it is True, False or one of {known}"
         )
-    for name in ("num_heads", "num_kv_heads", "window"):
+    for name in ("num_heads", "num_kv_heads"):
         if (value := getattr(declared, name)) is not None:
             validation.require_integers(**{name: value})
-    _require_room(context_length, declared.window)
+    for window in _windows(declared.window):
+        validation.require_integers(window=window)
+        _require_room(context_length, window)
     if declared.dropout is not None:
         validation.require_probability("dropout", declared.dropout)
     if declared.scale is not None and not (
         validation.is_real(declared.scale) and 0 < declared.scale < math.inf
     ):
         raise ValueError(f"scale is {declared.scale!r}; a number above 0 is needed")
-    for name in ("padding", "step", "make"):
+    for name in ("padding", "step", "make", "documents"):
         value = getattr(declared, name)
         if value is not None and not callable(value):
             raise ValueError(f"{name} is {value!r}; a function is needed")
 
 
-def _require_room(context_length: int, window: int | None) -> None:
+def _windows(window: object) -> list[Any]:
+    """The windows that are declared, of all heads or of one after the other."""
+    if not isinstance(window, tuple):
+        return [] if window is None else [window]
+    if known := [one for one in window if one is not None]:
+        return known
+    raise ValueError(f"window is {window!r}; at least one head must have one")
+
+
+def _require_room(context_length: int, window: int) -> None:
     """A window that never fills, or only at the end, would pass whatever it does."""
-    if window is not None and context_length < window + CLEAR_OF_WINDOW:
+    if context_length < window + CLEAR_OF_WINDOW:
         raise ValueError(
             f"window is {window} and context_length {context_length}: the window hides "
             "too little to be checked; build the layer with a small window, several "
@@ -138,16 +187,19 @@ def _require_room(context_length: int, window: int | None) -> None:
 
 def _examine(subject: Subject, seconds: float) -> Iterator[Row]:
     """The rows, one after the other."""
-    stopped = ""
+    stopped, left = "", SKIPPED
     for check, function in FUNCTIONS.items():
         if stopped:
-            yield Row(check, *skip(stopped))
+            yield Row(check, left, stopped)
             continue
+        work = functools.partial(_asked, subject, function, FURTHER.get(check, ()))
         with apart():
-            done = within(seconds, functools.partial(function, subject))
+            done = within(seconds, work)
         if done is None:
-            yield Row(check, *fails(f"stopped after {seconds:g} seconds"))
-            stopped = "not run: an earlier check was stopped; seconds grants more"
+            # How fast a machine is says nothing about the layer.
+            yield Row(check, UNRUN, f"stopped after {seconds:g} seconds")
+            left = UNRUN
+            stopped = "an earlier check was stopped; seconds grants more"
             continue
         result, error = done
         if error is not None:
@@ -157,11 +209,28 @@ def _examine(subject: Subject, seconds: float) -> Iterator[Row]:
         yield Row(check, *result)
 
 
+def _asked(
+    subject: Subject,
+    check: Callable[[Subject], Result],
+    more: Iterable[Callable[[Subject], str]],
+) -> Result:
+    """What a check says, and where it doesn't fail, what is asked further."""
+    result, reason = check(subject)
+    if result == FAILS:
+        return result, reason
+    for one in more:
+        # What a layer refuses here, such as a longer sequence, it never promised.
+        with contextlib.suppress(Exception):
+            if wrong := one(subject):
+                return fails(wrong)
+    return result, reason
+
+
 def _hint(subject: Subject, error: BaseException) -> str:
     """How the very first call was made, where that raises."""
     if isinstance(error, Nonsense):
         return ""
     x = f"x {(subject.B, subject.T, subject.d_in)}"
-    if isinstance(error, TypeError):
+    if isinstance(error, TypeError) and "pickle" not in str(error):
         return f"; it was called as layer(x), {x}: if it wants more, wrap it"
     return f"; it was called with {x}"

@@ -24,9 +24,14 @@ if TYPE_CHECKING:
 
     from attention_audit import Audit
 
-PASSED, FAILED, NOT_AUDITED = 0, 1, 2
+PASSED, FAILED, NOT_AUDITED, NOT_RUN = 0, 1, 2, 3
 SEED = 123
-IN_WORDS = {bool: "true or false", int: "a whole number", float: "a number"}
+IN_WORDS = {
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    tuple: "several, such as 4,none",
+}
 USAGE = """\
 attention-audit TARGET --d-in N --context-length N
                        [--args VALUE ... NAME=VALUE ...] [options]"""
@@ -43,7 +48,8 @@ The layer is called as layer(x) with x (B, T, d_in). Where yours is called other
 name a function that returns an nn.Module which calls it; no change to it is needed.
 
 exit status: 0 no check fails; 1 a check fails that --allow doesn't name; 2 there was no
-audit, because the layer can't be found or made or an option is wrong."""
+audit, because the layer can't be found or made or an option is wrong; 3 none fails, but
+a check was stopped, and those behind it weren't run: --seconds grants more."""
 HOW_TO_READ = "what each check asks: attention-audit --explain"
 
 
@@ -75,7 +81,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if idle:
         line = f"allowed to fail, but doesn't: {', '.join(idle)}"
         print(f"attention-audit: {line}", file=sys.stderr)
-    return FAILED if failed else PASSED
+    if failed:
+        return FAILED
+    return NOT_RUN if found.unrun else PASSED
 
 
 def _audit(given: argparse.Namespace, known: list[options.Option]) -> "Audit":
@@ -287,6 +295,10 @@ def _value(kinds: list[Any], text: str) -> Any:
         if kind in kinds:
             with contextlib.suppress(ValueError):
                 return kind(text)
+    if tuple in kinds and "," in text:
+        with contextlib.suppress(ValueError):
+            parts = [one.strip().lower() for one in text.split(",")]
+            return tuple(None if one == "none" else int(one) for one in parts)
     if str in kinds or text in kinds:
         return text
     wanted = " or ".join(map(str, (IN_WORDS.get(kind, kind) for kind in kinds)))

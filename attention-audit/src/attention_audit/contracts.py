@@ -92,7 +92,8 @@ def padding(subject: Subject) -> Result:
             if size == 1:
                 return fails(what)
             return fails(f"tokens times {size}: {what}; is the mask low enough?")
-    whole[real].sum().backward()
+    if not subject.forward_only:
+        whole[real].sum().backward()
     for name, parameter in module.named_parameters():
         if parameter.grad is not None and not parameter.grad.isfinite().all():
             return fails(f"with padding, {name} gets a gradient that is not finite")

@@ -4,7 +4,10 @@ import textwrap
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
+from attention_audit.causes import told
+
 WIDTH, NAME_WIDTH = 80, 16
+MARGIN = " " * NAME_WIDTH
 
 
 class Explained(NamedTuple):
@@ -24,13 +27,24 @@ def explanation() -> str:
     )
 
 
-def advice(failed: Iterable[str]) -> str:
-    """For each check that fails, what to look at."""
-    return "\n".join(
-        _filled(f"{name:{NAME_WIDTH}}", f"look at: {CHECKS[name].look_at}")
-        for name in failed
-        if name in CHECKS
-    )
+def advice(failed: Iterable[tuple[str, str]]) -> str:
+    """For each check that fails, with its reason: what it means, and what to look at.
+
+    That is what was asked, what the failure would mean in use, the two likeliest
+    causes, and what to look at.
+    """
+    lines = []
+    for name, reason in failed:
+        if name in CHECKS:
+            means, (first, second) = told(name, reason)
+            for start, words in (
+                (f"{name:{NAME_WIDTH}}", f"asked: {CHECKS[name].holds}"),
+                (MARGIN, f"means: {means}"),
+                (MARGIN, f"likely: {first}; or {second}"),
+                (MARGIN, f"look at: {CHECKS[name].look_at}"),
+            ):
+                lines.append(_filled(start, words))
+    return "\n".join(lines)
 
 
 def _filled(start: str, words: str) -> str:
@@ -79,7 +93,7 @@ CHECKS: dict[str, Explained] = {
         "each `reshape` that names B",
     ),
     "future changed": Explained(
-        "later tokens change no earlier position",
+        "later tokens change no earlier position, in 40 tokens neither",
         "the mask; norms and means over T or B",
     ),
     "future grads": Explained(
@@ -91,11 +105,11 @@ CHECKS: dict[str, Explained] = {
         "the mask's diagonal; an undeclared window",
     ),
     "features read": Explained(
-        "each output feature depends on each input feature",
+        "each output feature, and each head, depends on each input feature",
         "heads split before the projection",
     ),
     "batch": Explained(
-        "a sequence gives the same alone as in a batch",
+        "a sequence gives the same alone as in a batch, a document as among others",
         "`batch_first`; norms over the batch",
     ),
     "order": Explained(
@@ -107,7 +121,8 @@ CHECKS: dict[str, Explained] = {
         "the mask; the returned weights",
     ),
     "row sums": Explained(
-        "each row of weights sums to 1, or less with a sink",
+        "each row of weights sums to 1, or less with a sink; unseen, equal tokens give "
+        "what one gives",
         "softmax's axis; a mask after softmax",
     ),
     "weights shown": Explained(
@@ -127,7 +142,7 @@ CHECKS: dict[str, Explained] = {
         "`repeat` in place of `repeat_interleave`",
     ),
     "queries, keys": Explained(
-        "three projections make them and values, as named",
+        "three projections of the same tokens make them and values, as named",
         "the parameter in the reason",
     ),
     "distances": Explained(
@@ -145,7 +160,7 @@ CHECKS: dict[str, Explained] = {
         "fills, eviction; only in pieces, the mask for several tokens",
     ),
     "dtypes": Explained(
-        "float64, bfloat16 and float16 stay what they are",
+        "float64, bfloat16 and float16 stay what they are, and leave nothing behind",
         "tensors made without `dtype=`",
     ),
     "large inputs": Explained(
@@ -153,7 +168,7 @@ CHECKS: dict[str, Explained] = {
         "a mask of −10,000; a softmax that overflows",
     ),
     "gradients": Explained(
-        "each parameter gets a finite gradient, no slice only 0",
+        "each parameter gets a finite gradient, no slice only 0; small steps agree",
         "what detaches it, or never reads it",
     ),
     "input kept": Explained(
@@ -161,11 +176,11 @@ CHECKS: dict[str, Explained] = {
         "`x += …`",
     ),
     "dropout": Explained(
-        "if there is dropout, calls in train mode differ",
+        "if there is dropout, calls in train mode differ; without, modes agree",
         "`dropout_p`",
     ),
     "eval repeats": Explained(
-        "calls in eval mode agree",
+        "calls in eval mode agree, whatever was called before",
         "dropout as a function, without `self.training`",
     ),
     "mode kept": Explained(
@@ -173,7 +188,7 @@ CHECKS: dict[str, Explained] = {
         "`.eval()` inside a method",
     ),
     "state dict": Explained(
-        "another instance that loads it gives the same",
+        "another instance that loads it gives the same, called before or not",
         "layers in a Python list",
     ),
     "devices": Explained(

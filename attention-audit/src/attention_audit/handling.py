@@ -10,6 +10,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from attention_audit.frames import place
 from attention_audit.inside import inside_of
 from attention_audit.report import FAILS
+from attention_audit.silent import silent_heads
 from attention_audit.subject import (
     Nonsense,
     Result,
@@ -17,6 +18,7 @@ from attention_audit.subject import (
     context_of,
     error_text,
     fails,
+    lacks_backward,
     largest_change,
     number,
     passes,
@@ -31,6 +33,7 @@ from attention_audit.wording import sort_of
 MAY_MIX = ("copy", "index", "to.", "set_")
 # What half precision may lose, as a share of the largest number.
 HALF = 0.1
+FINE = 1e-4
 MOST_INPUTS = 4
 
 
@@ -44,6 +47,8 @@ def output_shape(subject: Subject) -> Result:
     if not context.isfinite().all():
         return fails(f"{_broken(context)} of {context.numel()} numbers are not finite")
     shapes = f"{tuple(subject.x().shape)} becomes {tuple(context.shape)}"
+    if subject.forward_only:
+        return passes(f"{shapes}, without gradients: {subject.forward_only}")
     if subject.half is None:
         return passes(shapes)
     return passes(f"{shapes}; it refuses float32, so all is in {_short(subject.half)}")
@@ -56,6 +61,9 @@ def _first_call(subject: Subject) -> Tensor:
     except Nonsense:
         raise
     except Exception as refused:
+        if lacks_backward(refused):
+            subject.forward_only = error_text(refused)
+            return context_of(subject.copy(), subject.x())
         subject.half = subject.own_half()
         if subject.half is None:
             raise
@@ -151,15 +159,24 @@ def dtypes(subject: Subject) -> Result:
         if not context.isfinite().all():
             return fails(f"{name}: not all numbers are finite")
         usual = subject.x().dtype
-        rounded = subject.copy().to(dtype).to(usual)
-        exact = context_of(rounded, x.to(usual))
+        exact = context_of(_rounded(subject.copy(), dtype), x.to(usual))
         change = (context.to(usual) - exact).abs().max().item()
-        if change > HALF * exact.abs().max().item():
+        allowed = HALF if dtype != torch.float64 else FINE * max(1, subject.slack())
+        if change > allowed * exact.abs().max().item():
             return fails(f"{name} differs from {_short(usual)} by {number(change)}")
         works.append(name)
     if not works:
         return skip(refused[0])
     return passes("; ".join([f"keeps {', '.join(works)}", *refused[:1]]))
+
+
+@torch.no_grad()
+def _rounded(module: nn.Module, dtype: torch.dtype) -> nn.Module:
+    """The module itself, never moved, with its numbers as a dtype has them."""
+    for one in (*module.parameters(), *module.buffers()):
+        if one.is_floating_point():
+            one.copy_(one.to(dtype).to(one.dtype))
+    return module
 
 
 def _short(dtype: torch.dtype) -> str:
@@ -216,6 +233,8 @@ def gradients(subject: Subject) -> Result:
     """
     if subject.T < 2:
         return skip("one token: no score matters")
+    if subject.forward_only:
+        return skip(f"no backward here: {subject.forward_only}")
     module = subject.copy()
     named = [(n, p) for n, p in module.named_parameters() if p.requires_grad]
     if not named:
@@ -236,6 +255,10 @@ def gradients(subject: Subject) -> Result:
     inside = inside_of(subject) if subject.T > 2 else None
     if inside is not None and inside.trace.added_twice:
         return fails(f"{inside.trace.added_twice} is added twice to one result")
+    if inside is not None:
+        kv_heads = subject.declared.num_kv_heads or inside.H
+        if reason := silent_heads(learned, inside, kv_heads):
+            return fails(reason)
     for name, _ in named:
         # Softmax takes no notice of what all keys share, so a key's bias may rest.
         is_key_bias = name.endswith("bias") and "k" in name.rpartition(".")[0].lower()

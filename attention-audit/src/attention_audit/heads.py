@@ -4,7 +4,7 @@ Where queries, keys and values come from is found inside a call by their numbers
 names (``inside``); names count only where a parameter's says plainly what it is for.
 """
 
-import re
+import itertools
 
 import torch
 from torch import Tensor
@@ -16,7 +16,8 @@ from attention_audit.inside import (
     look_inside,
     unseen,
 )
-from attention_audit.sources import PARALLEL, Source
+from attention_audit.naming import role_of
+from attention_audit.sources import PARALLEL, Source, earliest
 from attention_audit.subject import (
     Result,
     Subject,
@@ -30,11 +31,6 @@ HEADS = ("num_heads", "n_heads", "n_head", "nhead", "heads", "num_attention_head
 KV_HEADS = (
     *("num_kv_heads", "n_kv_heads", "n_kv_head", "kv_heads", "num_key_value_heads"),
     "n_query_groups",
-)
-ROLES = {"queries": "q|query|queries", "keys": "k|key|keys", "values": "v|value|values"}
-BEFORE = r"(?:w|to|lin|linear|proj|fc|c|in|conv|dense)?_?"
-BEHIND = (
-    r"(?:s|_?proj|_?projection|_?lin|_?linear|_?layer|_?net|_?fc|_?conv|_?w|_?weight)?"
 )
 
 
@@ -51,15 +47,25 @@ def heads_apart(subject: Subject) -> Result:
     said = _said(subject, HEADS)  # 1 may be said by each of several parts
     wanted = subject.declared.num_heads or (said if said != 1 else None)
     if wanted not in (None, H):
+        if not subject.declared.softmax:  # some have several products a head
+            return skip(f"softmax=False, and {H} products for {wanted} heads")
         return fails(f"{H} heads attend; num_heads is {wanted}")
     if subject.T < 3:
         return skip("too few tokens to compare")
+    if not subject.declared.softmax and not _in_order_of_scores(inside):
+        return skip("softmax=False, and weights are mixed from several scores")
     found = [
         inside.source(part) for part in (inside.queries, inside.keys, inside.values)
     ]
     if any(one is None for one in found):
         return skip("queries, keys or values are mixed from several earlier results")
     queries, keys, values = (one for one in found if one is not None)
+    for source, name in ((queries, "query"), (keys, "key"), (values, "value")):
+        if _split_across_tokens(inside, source):
+            return fails(
+                f"the {name} of one token has numbers of several tokens: heads are "
+                "split without a transposition"
+            )
     if reason := _overlap(queries, "queries"):
         return fails(reason)
     kv_heads = subject.declared.num_kv_heads or _said(subject, KV_HEADS) or H
@@ -72,6 +78,15 @@ def heads_apart(subject: Subject) -> Result:
         return fails(reason)
     heads = f"{H} heads, each" if H > 1 else "one head,"
     return passes(f"{heads} {inside.D} features wide")
+
+
+def _in_order_of_scores(inside: Inside) -> bool:
+    """Whether larger scores have larger weights, row by row."""
+    weights, raw = inside.weights, inside.raw
+    larger = raw[..., :, None] > raw[..., None, :] + 1e-6
+    known = (weights != 0)[..., :, None] & (weights != 0)[..., None, :]
+    lower = weights[..., :, None] < weights[..., None, :] - 1e-9
+    return not bool((larger & known & lower).any())
 
 
 def _said(subject: Subject, names: tuple[str, ...]) -> int | None:
@@ -123,9 +138,59 @@ def _wrong_group(queries: Source, source: Source, name: str, kv_heads: int) -> s
     return ""
 
 
+def _split_across_tokens(inside: Inside, source: Source) -> bool:
+    """Whether heads are an earlier result whose tokens were mixed on the way."""
+    if "" not in source.parameters:
+        return False
+    first = int(source.place.min())
+    heads = torch.unique(source.before, dim=0)
+    seen = 0
+    trace = inside.trace
+    if trace.ambiguous & set(range(inside.known)):
+        return False
+    for result in trace.results[: inside.known]:
+        if seen >= first:
+            return False
+        if _tokens_mixed(heads, result):
+            return True
+        seen += result.shape[1]
+    return False
+
+
+def _tokens_mixed(heads: Tensor, rows: Tensor) -> bool:
+    """Whether rows (T, H D) have the numbers of heads (H, T, D), some in other rows.
+
+    Whole rows may have changed places.
+    """
+    mine = heads.transpose(0, 1).flatten(1)
+    if mine.shape != rows.shape or not torch.allclose(
+        mine.flatten().sort().values, rows.flatten().sort().values, rtol=1e-9
+    ):
+        return False
+    near = torch.cdist(mine.sort(dim=1).values, rows.sort(dim=1).values)
+    return bool((near.amin(dim=1) > 1e-6 * mine.norm(dim=1)).any())
+
+
 def _merged(inside: Inside, queries: Source) -> str:
     """Whether results lie side by side in the order of the queries' features."""
     H, T, D = inside.contexts.shape
+    if H > 1:
+        trace = inside.trace
+        behind = [
+            trace.results[r]
+            for r in range(inside.known, len(trace.results))
+            if r not in trace.ambiguous
+        ]
+        inputs = [
+            one.left.transpose(0, 1).flatten(1)
+            for one in inside.trace.products
+            if one.known > inside.known and one.left.shape[1] == T
+        ]
+        if any(_tokens_mixed(inside.contexts, one) for one in [*behind, *inputs]):
+            return (
+                "what heads give several tokens lies in one row: they are put side by "
+                "side without a transposition"
+            )
     if H == 1 or queries.place.shape[1] != D:
         return ""
     wanted = inside.contexts.transpose(1, 2).reshape(H * D, T)
@@ -157,32 +222,110 @@ def roles(subject: Subject) -> Result:
     parts = {"queries": inside.queries, "keys": inside.keys, "values": inside.values}
     found = {name: inside.source(part) for name, part in parts.items()}
     sources = {name: one for name, one in found.items() if one is not None}
+    absorbed = False
     for name, source in sources.items():
         for parameter in source.parameters:
-            role = _role(parameter)
-            if role not in ("", name):
-                return fails(f"{parameter} makes the {name}")
+            role = role_of(parameter)
+            if role in ("", name):
+                continue
+            if name == "queries" and _reads_queries(inside, parameter):
+                absorbed = True  # queries meet what keys are made of
+                continue
+            return fails(f"{parameter} makes the {name}")
+    for bias, makers in inside.trace.biased.items():
+        if len(makers) > 1:
+            return fails(f"{bias} is added to what {' and '.join(sorted(makers))} make")
+    if reason := _reads(subject, inside, sources):
+        return fails(reason)
     projected = {name: one for name, one in sources.items() if not _is_x(subject, one)}
     if projected and len(projected) < len(sources):
         name = next(name for name in sources if name not in projected)
         return fails(f"{name} are the tokens themselves, without a projection")
     for one, other in (("queries", "keys"), ("keys", "values"), ("queries", "values")):
-        if one in projected and other in projected:
+        if one in projected and other in projected and not absorbed:
             mine, theirs = set(sources[one].heads), set(sources[other].heads)
             if mine & theirs:
                 return fails(f"{one} and {other} are the same numbers")
     if len(sources) < 3:
         return skip("queries, keys or values are mixed from several earlier results")
+    if len(projected) < 3:
+        return passes("three different parts of the tokens themselves")
+    if absorbed:
+        return passes("queries are turned into what keys and values are made of")
+    if any("" in source.parameters for source in sources.values()):
+        return passes("three different results; no product with a parameter made one")
     return passes("three different projections")
 
 
-def _role(parameter: str) -> str:
-    """What a parameter's name says it makes, or ""."""
-    for part in reversed(parameter.lower().split(".")):
-        for role, names in ROLES.items():
-            if re.fullmatch(f"{BEFORE}(?:{names}){BEHIND}", part):
-                return role
+def _read(inside: Inside, parameter: str) -> Tensor | None:
+    """What the product with a parameter read, as columns (features, T)."""
+    T = inside.trace.T
+    for one in inside.trace.products:
+        if one.parameter == parameter and one.known <= inside.known:
+            for side in (one.left, one.right.mT):
+                if side.shape[1] == T:
+                    return side.transpose(1, 2).flatten(0, 1)
+    return None
+
+
+def _reads_queries(inside: Inside, parameter: str) -> bool:
+    """Whether a product with this parameter reads what is made for queries."""
+    read = _read(inside, parameter)
+    found = None if read is None else earliest(inside.trace, read, inside.known)
+    if found is None:
+        return False
+    makers = {inside.trace.makers.get(r, "") for r in found[0]}
+    return all(role_of(one) == "queries" for one in makers)
+
+
+def _reads(subject: Subject, inside: Inside, sources: dict[str, Source]) -> str:
+    """What a projection reads in place of what the others do; or ""."""
+    reads = {
+        name: read
+        for name, source in sources.items()
+        if len(source.parameters) == 1
+        and source.parameters[0]
+        and (read := _read(inside, source.parameters[0])) is not None
+    }
+    offsets = [0, *itertools.accumulate(one.shape[1] for one in inside.trace.results)]
+    raw, normed = [], []
+    for name, read in reads.items():
+        found = earliest(inside.trace, read, inside.known)
+        if found is None:
+            continue
+        place = {
+            offsets[r] + i for r, i in zip(found[0], found[1].tolist(), strict=True)
+        }
+        for other, source in sources.items():
+            theirs = set(source.place.flatten().tolist())
+            if other != name and not _is_x(subject, source) and place == theirs:
+                return f"{name} are projected from the {other}, not from the tokens"
+        if max(place) < subject.d_in:
+            raw.append(name)
+        elif _is_norm_of(read, inside.trace.results[0]):
+            normed.append(name)
+    if raw and normed:
+        return (
+            f"{' and '.join(raw)} are projected from the tokens as they are, "
+            f"{' and '.join(normed)} from their norm"
+        )
     return ""
+
+
+def _is_norm_of(read: Tensor, x: Tensor) -> bool:
+    """Whether read (features, T) is x (T, features) made equally long, with a gain."""
+    if read.shape != x.T.shape:
+        return False
+    centred = x - x.mean(dim=1, keepdim=True)
+    for one in (centred, x):
+        unit = one / one.norm(dim=1, keepdim=True).clamp_min(1e-30)
+        # Column by column, a gain and a bias must explain it.
+        mine, theirs = (y - y.mean(dim=1, keepdim=True) for y in (read, unit.T))
+        sizes = (theirs * theirs).sum(dim=1, keepdim=True).clamp_min(1e-30)
+        rest = mine - (mine * theirs).sum(dim=1, keepdim=True) / sizes * theirs
+        if (rest.norm(dim=1) <= 1e-3 * mine.norm(dim=1).clamp_min(1e-30)).all():
+            return True
+    return False
 
 
 def _is_x(subject: Subject, source: Source) -> bool:
@@ -204,6 +347,8 @@ def distances(subject: Subject) -> Result:
     kind = subject.declared.positions
     if not isinstance(kind, str):
         return skip('pass positions="rotary", "alibi" or "relative" to ask')
+    if not subject.declared.softmax:
+        return skip("softmax=False")
     if subject.T < 3:
         return skip("too few tokens to compare")
     inside = inside_of(subject)
@@ -216,7 +361,7 @@ def distances(subject: Subject) -> Result:
         return skip(unseen(subject))
     if not _one_row(same.values):
         return fails("values change with the position of their token")
-    known = subject.may_see(T) & (same.weights > 1e-30)
+    known = subject.may_see(T, same.H) & (same.weights > 1e-30)
     logits = same.weights.clamp_min(1e-300).log()
     logits = logits - logits.diagonal(dim1=1, dim2=2)[..., None]  # 0 at distance 0
     if reason := _uneven(logits, known):

@@ -8,7 +8,7 @@ finds these two by their shapes, in one piece, head by head or row by row.
 import contextlib
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import torch
@@ -52,6 +52,7 @@ class Inside:
     known: int
     trace: Trace
     turned: bool = False
+    _sources: dict[int, Source | None] = field(default_factory=dict)
 
     @property
     def H(self) -> int:
@@ -63,7 +64,9 @@ class Inside:
 
     def source(self, heads: Tensor) -> Source | None:
         """Where queries, keys or values (H, T, D) come from."""
-        return source_of(self.trace, self.known, heads)
+        if id(heads) not in self._sources:
+            self._sources[id(heads)] = source_of(self.trace, self.known, heads)
+        return self._sources[id(heads)]
 
     @property
     def ordered_weights(self) -> Tensor:
@@ -162,20 +165,34 @@ def look_inside(
     Where x isn't given, it has random tokens: more than a declared window, so that the
     window shows, and as many as no feature axis has.
     """
+    if subject.forward_only:  # what is so compiled bears no look inside
+        return None
     if x is not None:
-        return _run(subject, x, training, seed)
-    found = None
-    W = subject.declared.window or 0
+        return _run(subject, x, training, seed)[1]
+    found, W, clear, unseen_at, sizes = None, subject.window or 0, False, [], set()
+    features = {
+        subject.d_in,
+        *(n for p in subject.module.parameters() for n in p.shape),
+    }
     most, fewest = max(MOST, W + BEYOND_WINDOW), max(FEWEST, W + 2)
     for T in range(min(subject.T, most), min(subject.T, fewest) - 1, -1):
-        inside = _run(subject, subject.x(T, seed=9)[:1], training, seed)
+        trace, inside = _run(subject, subject.x(T, seed=9)[:1], training, seed)
         if inside is None:
+            # A matrix that isn't there for some T has other axes for others.
+            clear |= trace is not None and _unlike(T, {subject.d_in}, subject.module)
+            unseen_at += [T] if trace is not None and T not in features else []
             continue
-        found = found or inside
+        if found is None:
+            found, sizes = inside, {inside.H, inside.D, inside.values.shape[-1]}
         H, D, wide = inside.H, inside.D, inside.values.shape[-1]
         if _unlike(T, {subject.d_in, H, D, wide, H * D, H * wide}, subject.module):
             return inside
-    return found
+    if found is not None and not clear and subject.T <= FEWEST:
+        trace, inside = _run(subject, subject.x(3, seed=9)[:1], training, seed)
+        clear = trace is not None and inside is None
+    if found is not None and unseen_at and found.x.shape[1] in sizes | features:
+        return None
+    return None if clear else found
 
 
 def _unlike(T: int, sizes: set[int], module: nn.Module) -> bool:
@@ -184,18 +201,30 @@ def _unlike(T: int, sizes: set[int], module: nn.Module) -> bool:
     return all(size % T for size in sizes | of_parameters)
 
 
-def _run(subject: Subject, x: Tensor, training: bool, seed: int) -> Inside | None:
-    """In double precision where the layer can be had in it."""
+def traced(subject: Subject, x: Tensor) -> Trace | None:
+    """All that a call computes; None where it can't be had."""
+    return None if subject.forward_only else _run(subject, x, False, 0)[0]
+
+
+def _run(
+    subject: Subject, x: Tensor, training: bool, seed: int
+) -> tuple[Trace | None, Inside | None]:
+    """What a call computed, and the attention in it.
+
+    In double precision where the layer can be had in it.
+    """
     for dtype in (torch.float64, x.dtype):
-        module = subject.copy().to(dtype).train(training).requires_grad_(True)
+        module = subject.copy().to(dtype).train(training or subject.in_training)
+        module.requires_grad_(True)
         trace = Trace(module, x.shape[1])
         # What it can't do is another check's business.
         with contextlib.suppress(Exception), sdpa_kernel(SDPBackend.MATH), trace:
             output = context_of(module, x.to(dtype), seed=seed)
             trace.output = output.detach()[0].cpu().double()
         if trace.output.numel():
-            return _attention(trace, x, _unlike(x.shape[1], {x.shape[2]}, module))
-    return None
+            unlike = _unlike(x.shape[1], {x.shape[2]}, module)
+            return trace, _attention(trace, x, unlike)
+    return None, None
 
 
 def _attention(trace: Trace, x: Tensor, unlike: bool) -> Inside | None:

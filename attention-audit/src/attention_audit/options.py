@@ -54,7 +54,7 @@ def _kinds(hint: Any) -> Iterator[Any]:
             yield from _kinds(one)
     elif kind is Literal:
         yield from get_args(hint)
-    elif kind in (Callable, Collection):
+    elif kind in (Callable, Collection, tuple):
         yield kind
     elif hint is not NoneType:
         yield hint

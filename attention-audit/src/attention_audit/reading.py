@@ -7,6 +7,7 @@ from torch import Tensor
 
 from attention_audit.inside import inside_of
 from attention_audit.subject import (
+    TOLERANCE,
     Nonsense,
     Result,
     Subject,
@@ -74,7 +75,7 @@ def all_tokens_reached(subject: Subject) -> Result:
     Each head must give each of these some weight, its own token among them.
     """
     may_see, missing, asked = subject.may_see(subject.T), [], 0
-    for t, gradients in _gradients(subject):
+    for t, gradients in _all_gradients(subject):
         reached, allowed = gradients.cpu() != 0, may_see[t]
         asked += int(allowed.sum())
         missing += [(t, s) for s in (allowed & ~reached).nonzero().flatten().tolist()]
@@ -88,14 +89,16 @@ def all_tokens_reached(subject: Subject) -> Result:
     if missing:
         t, s = missing[-1] if subject.causal else missing[0]
         count = f"{len(missing)} of {asked} gradients are 0"
-        window = subject.declared.window is None and (s < t or not subject.causal)
+        window = subject.window is None and (s < t or not subject.causal)
         more = "; is there a window to declare?" if window else ""
         return fails(f"position {t} doesn't depend on token {s}: {count}{more}")
-    inside = inside_of(subject)
+    inside = inside_of(subject) if subject.declared.softmax else None
     if inside is not None:
-        allowed = subject.may_see(inside.x.shape[1])
+        allowed = subject.may_see(inside.x.shape[1], inside.H)
         for h, t, s in ((inside.ordered_weights == 0) & allowed).nonzero().tolist():
-            return fails(f"head {h} gives token {s} no weight at position {t}")
+            why = "; has it a window of its own, to declare as window=(4, None, …)?"
+            why = why if s < t and subject.declared.window is None else ""
+            return fails(f"head {h} gives token {s} no weight at position {t}{why}")
     return passes(f"each position depends on all that it may: {asked} gradients")
 
 
@@ -105,9 +108,58 @@ def _no_future(subject: Subject) -> str:
     return "one token has no later one" if subject.T == 1 else ""
 
 
-def _gradients(subject: Subject) -> Iterator[tuple[int, Tensor]]:
+def tokens_that_sum_to_nothing(subject: Subject) -> str:
+    """Whether a token is taken for padding because its features sum to 0.
+
+    Behind a layer norm they all do; in other tokens, one feature is 0.
+    """
+    if not subject.declared.softmax or subject.T < 3:
+        return ""
+    x, may_see = subject.x(), subject.may_see(subject.T)
+    x[:, ::2] -= x[:, ::2].mean(dim=-1, keepdim=True)
+    x[:, 1::2, 0] = 0.0
+    usual = dict(_gradients(subject))
+    for t, gradients in _gradients(subject, x=x):
+        gone = may_see[t] & (gradients.cpu() == 0) & (usual[t].cpu() != 0)
+        for s in gone.nonzero().flatten().tolist():
+            what = "has a feature of 0" if s % 2 else "has features that sum to 0"
+            return f"position {t} doesn't depend on token {s}, which {what}"
+    return ""
+
+
+def _all_gradients(subject: Subject) -> Iterator[tuple[int, Tensor]]:
+    """As ``_gradients``; of several inputs the largest, where weights may rest."""
+    if subject.declared.softmax:
+        yield from _gradients(subject)
+        return
+    several = [dict(_gradients(subject, seed=seed)) for seed in range(MOST_INPUTS)]
+    for t in several[0]:
+        yield t, torch.stack([one[t] for one in several]).amax(dim=0)
+
+
+def _changes(subject: Subject, x: Tensor) -> Iterator[tuple[int, Tensor]]:
+    """As ``_gradients``, where there are none: what another token changes, or 0."""
+    module = subject.copy()
+    before, after = context_of(module, x), []
+    for s in range(subject.T):
+        other = x.clone()
+        other[:, s] = subject.x(seed=8)[:, s]
+        after.append((context_of(module, other) - before).abs().amax(dim=(0, 2)))
+    moved = torch.stack(after, dim=1)  # (positions, tokens)
+    moved[moved <= TOLERANCE * before.abs().max()] = 0.0
+    for t in subject.places(0, subject.T - 1):
+        yield t, moved[t]
+
+
+def _gradients(
+    subject: Subject, seed: int = 0, x: Tensor | None = None
+) -> Iterator[tuple[int, Tensor]]:
     """For some positions t, the largest gradient (T,) of the context by each token."""
-    module, x = subject.copy(), subject.x().requires_grad_()
+    x = subject.x(seed=seed) if x is None else x
+    if subject.forward_only:
+        yield from _changes(subject, x)
+        return
+    module, x = subject.copy(), x.requires_grad_()
     context = context_of(module, x)
     if not context.requires_grad:
         raise Nonsense("no gradient flows from the context to the input")
@@ -129,6 +181,8 @@ def all_features_read(subject: Subject) -> Result:
     Behind a ReLU a feature may rest for some inputs, so several are tried, of four
     sizes.
     """
+    if subject.forward_only:
+        return skip(f"no backward here: {subject.forward_only}")
     read: dict[str, Tensor] = {}
     for seed in range(MOST_INPUTS):
         for name, features in _features_read(subject, seed):
@@ -172,7 +226,7 @@ def order_of_tokens(subject: Subject) -> Result:
     # With a window, too, the last position alone attends to all that is shuffled.
     only_last = subject.causal or subject.declared.window is not None
     known = subject.T - 1 if only_last else subject.T
-    first = max(0, subject.T - (subject.declared.window or subject.T))
+    first = max(0, subject.T - (_narrowest(subject) or subject.T))
     if known - first < 2:
         return skip("too few tokens to swap")
     module, x = subject.copy(), subject.x()
@@ -189,6 +243,13 @@ def order_of_tokens(subject: Subject) -> Result:
         moved = f"shuffled tokens move {what} by {number(change)}"
         return fails(f"{moved}; has it positions to declare?")
     return passes(f"shuffled tokens move {what} by {change:.4f}")
+
+
+def _narrowest(subject: Subject) -> int | None:
+    """The narrowest window of any head: what all heads see may be shuffled."""
+    windows = subject.declared.window
+    known = windows if isinstance(windows, tuple) else (windows,)
+    return min((W for W in known if W is not None), default=None)
 
 
 def batch_elements_apart(subject: Subject) -> Result:

@@ -13,6 +13,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 # PyTorch's products, and which argument is the left operand.
 PRODUCTS = {"bmm": 0, "mm": 0, "mv": 0, "addmm": 1, "baddbmm": 1}
+MOST_AXES = 2
 FUSED = "_scaled_dot_product_flash_attention_for_cpu"
 
 
@@ -39,11 +40,13 @@ class Trace(TorchDispatchMode):
         self.T = T
         self.products: list[Product] = []
         self.results: list[Tensor] = []  # (T, M)
+        self.ambiguous: set[int] = set()  # results of which two axes may be T
         self.makers: dict[int, str] = {}  # the parameter in the product of a result
         self.output = torch.empty(0)
         self.used: set[str] = set()  # parameters that are part of a product
         self.with_bias: dict[str, dict[int, Tensor]] = {}  # results that have one
         self.added_twice = ""
+        self.biased: dict[str, set[str]] = {}  # for a bias, the products it is added to
         self._names = {
             parameter.untyped_storage().data_ptr(): name
             for name, parameter in module.named_parameters()
@@ -66,6 +69,8 @@ class Trace(TorchDispatchMode):
             right = right[:, None] if kind == "mv" else right
             maker = next(filter(None, map(self._name, (left, right))), "")
             self.used |= {maker, self._name(args[0])} - {""}
+            if kind == "addmm" and maker and (bias := self._name(args[0])):
+                self.biased.setdefault(bias, set()).add(maker)
             shape = (-1, *left.shape[-2:]), (-1, *right.shape[-2:])
             self.products.append(
                 Product(
@@ -127,10 +132,14 @@ class Trace(TorchDispatchMode):
         if not result.numel():
             return
         axes = [axis for axis, size in enumerate(result.shape) if size == self.T]
-        if len(axes) == 1:
+        if len(axes) > MOST_AXES:
+            return
+        for axis in axes:  # of two, either may be that of tokens
+            if len(axes) > 1:
+                self.ambiguous.add(len(self.results))
             if maker:
                 self.makers[len(self.results)] = maker
-            self.results.append(columns(result, axes[0]).clone())
+            self.results.append(columns(result, axis).clone())
 
 
 def columns(tensor: Tensor, axis: int) -> Tensor:

@@ -9,12 +9,13 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from attention_audit import __version__
+from attention_audit.causes import CAUSES, told
 from attention_audit.explained import NAME_WIDTH, WIDTH, advice
 
-PASSES, FAILS, SKIPPED = "passes", "FAILS", "not applicable"
+PASSES, FAILS, SKIPPED, UNRUN = "passes", "FAILS", "not applicable", "not run"
 RESULT_WIDTH = 16
 REQUIRED = "required, but not applicable: "
-WORDS = {PASSES: "pass", FAILS: "fail", SKIPPED: SKIPPED}
+WORDS = {PASSES: "pass", FAILS: "fail", SKIPPED: SKIPPED, UNRUN: UNRUN}
 # A notebook's own rules would put text to the right. Colours come from the page, so
 # that they suit a light one and a dark one; a failing row is bold, with a line beside.
 TABLE = "border-collapse: collapse; color: inherit"
@@ -35,7 +36,8 @@ class Row:
 
     Args:
         check: the check's name, such as "scale".
-        result: "passes", "FAILS" or "not applicable".
+        result: "passes", "FAILS", "not applicable" or, where a check or an earlier one
+            was stopped for want of time, "not run".
         reason: a few words, with the number that decided.
     """
 
@@ -95,8 +97,8 @@ class Audit:
 
     @property
     def ok(self) -> bool:
-        """Whether no check fails."""
-        return not self.failed
+        """Whether no check fails, and none was left out for want of time."""
+        return not self.failed and not self.unrun
 
     @property
     def failed(self) -> tuple[str, ...]:
@@ -104,12 +106,18 @@ class Audit:
         return tuple(row.check for row in self.rows if row.result == FAILS)
 
     @property
+    def unrun(self) -> tuple[str, ...]:
+        """The names of the checks that were stopped, or not begun after that."""
+        return tuple(row.check for row in self.rows if row.result == UNRUN)
+
+    @property
     def counts(self) -> dict[str, int]:
-        """How many rows "pass", "fail" and are "not applicable"."""
-        return {
+        """How many rows "pass", "fail" and are "not applicable"; if any, "not run"."""
+        counts = {
             word: sum(row.result == result for row in self.rows)
             for result, word in WORDS.items()
         }
+        return {word: n for word, n in counts.items() if n or word != UNRUN}
 
     def failed_except(
         self, allow: Collection[str]
@@ -146,6 +154,11 @@ class Audit:
             "ok": self.ok,
             "counts": self.counts,
             "rows": [asdict(row) for row in self.rows],
+            "advice": {
+                row.check: told(row.check, row.reason)._asdict()
+                for row in self._told()
+                if row.check in CAUSES
+            },
             "versions": versions(),
         }
 
@@ -153,16 +166,20 @@ class Audit:
         return self._text(self._shown())
 
     def advice(self) -> str:
-        """For each check that fails, what to look at."""
-        return advice(
-            row.check
+        """For each check that fails: what it asks, what that means, likely causes."""
+        return advice((row.check, row.reason) for row in self._told())
+
+    def _told(self) -> list[Row]:
+        """The rows that fail, but for those that were only required."""
+        return [
+            row
             for row in self.rows
             if row.result == FAILS and not row.reason.startswith(REQUIRED)
-        )
+        ]
 
     def failures(self) -> str:
-        """The table's rows that fail, and how many others there are."""
-        return self._text(row for row in self.rows if row.result == FAILS)
+        """The rows that fail or weren't run, and how many others there are."""
+        return self._text(row for row in self._shown() if row.result in (FAILS, UNRUN))
 
     def _text(self, rows: Iterable[Row]) -> str:
         return "\n".join([f"audit of {self.name}", *map(str, rows), *self._last()])
@@ -174,13 +191,13 @@ class Audit:
         """
         last = self.rows[-1:]
         alike = itertools.takewhile(
-            lambda row: (row.result, row.reason) == (SKIPPED, last[0].reason),
+            lambda row: row.result in (SKIPPED, UNRUN) and row.reason == last[0].reason,
             reversed(self.rows),
         )
         count = sum(1 for _ in alike)
         if count < LEAST_ALIKE:
             return list(self.rows)
-        others = Row(f"{count} other checks", SKIPPED, last[0].reason)
+        others = Row(f"{count} other checks", last[0].result, last[0].reason)
         return [*self.rows[:-count], others]
 
     def _last(self) -> list[str]:

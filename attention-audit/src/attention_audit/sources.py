@@ -5,7 +5,9 @@ for one factor, token by token. So it doesn't matter what a projection is called
 whether it makes all three at once, nor how its features are laid out.
 """
 
+import functools
 import itertools
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import torch
@@ -15,6 +17,9 @@ from attention_audit.recording import Trace
 
 PARALLEL = 1e-9  # what the cosine of two columns may lack to 1: it errs squared
 SAME_LENGTHS = 1e-8
+FEW_FEATURES = 16  # up to which any of them may be those that are turned
+MOST_BLOCKS = 150
+Kept = Callable[[Tensor], Tensor]
 
 
 @dataclass
@@ -47,7 +52,7 @@ def source_of(trace: Trace, known: int, heads: Tensor) -> Source | None:
     H, T, D = heads.shape
     turned = _same_lengths(trace, heads, known)
     wanted = heads.transpose(1, 2).reshape(H * D, T)
-    found = _same_columns(trace, wanted, known)
+    found = earliest(trace, wanted, known)
     if found is None:
         return turned
     results, index, factor = found
@@ -67,7 +72,7 @@ def source_of(trace: Trace, known: int, heads: Tensor) -> Source | None:
     )
 
 
-def _same_columns(
+def earliest(
     trace: Trace, wanted: Tensor, known: int
 ) -> tuple[list[int], Tensor, Tensor] | None:
     """For each wanted column (N, T), the earliest parallel one of all results."""
@@ -95,10 +100,45 @@ def _same_columns(
 
 def _same_lengths(trace: Trace, heads: Tensor, known: int) -> Source | None:
     """Rotations keep lengths: find heads by the lengths of their rows."""
+    lengths = heads.norm(dim=-1)  # (H, T)
+    if (lengths.std(dim=1) >= 1e-3 * lengths.mean(dim=1)).all():
+        return _same_kept(trace, heads, known, lambda one: one.norm(dim=-1)[..., None])
+    # A norm made all heads equally long: then the lengths of their pairs tell.
+    found = (
+        _same_kept(trace, heads, known, kept)
+        for kept in _kept_by_pairs(heads.shape[-1])
+    )
+    # In pairs of another kind, they agree with what is turned already, and later.
+    return min(
+        (one for one in found if one is not None),
+        key=lambda one: int(one.place.max()),
+        default=None,
+    )
+
+
+def _kept_by_pairs(D: int) -> Iterator[Kept]:
+    """What a rotation keeps of (..., D), for each way to make pairs of features.
+
+    Pairs are neighbours, or one of each half; all features are turned, or the first.
+    """
+    widths = range(D - D % 2, 0, -2) if D <= FEW_FEATURES else (D, D // 2, D // 4)
+    for width in widths:
+        for halves in (True, False):
+            yield functools.partial(_pairs, width=width, halves=halves)
+
+
+def _pairs(numbers: Tensor, *, width: int, halves: bool) -> Tensor:
+    """The lengths of pairs among the first features, and the sizes of the others."""
+    turned, rest = numbers[..., :width], numbers[..., width:]
+    pairs = turned.unflatten(-1, (2, -1) if halves else (-1, 2))
+    return torch.cat([pairs.norm(dim=-2 if halves else -1), rest.abs()], dim=-1)
+
+
+def _same_kept(trace: Trace, heads: Tensor, known: int, kept: Kept) -> Source | None:
+    """The earliest results that have what heads (H, T, D) keep in blocks of D."""
     H, T, D = heads.shape
-    wanted = heads.norm(dim=-1)  # (H, T)
-    if (wanted.std(dim=1) < 1e-3 * wanted.mean(dim=1)).any():  # made equally long
-        return None
+    wanted = kept(heads).flatten(1)  # (H, T * what is kept)
+    share = wanted / wanted.norm(dim=1, keepdim=True).clamp_min(1e-30)
     place = torch.zeros(H, D, dtype=torch.int64)
     factor = torch.ones(H, D, dtype=heads.dtype)
     before, names = torch.zeros_like(heads), set()
@@ -106,20 +146,50 @@ def _same_lengths(trace: Trace, heads: Tensor, known: int) -> Source | None:
     for r, result in enumerate(trace.results[:known]):
         M = result.shape[1]
         if missing and M % D == 0:
-            blocks = result.view(T, M // D, D)
-            lengths = blocks.norm(dim=-1)  # (T, M / D)
-            share = wanted / wanted.norm(dim=1, keepdim=True)
-            others = lengths / lengths.norm(dim=0).clamp_min(1e-30)
-            best, at = (share @ others).max(dim=1)
+            blocks = result.view(T, M // D, D).transpose(0, 1)
+            others = kept(blocks).flatten(1)
+            sizes = others.norm(dim=1)
+            best, at = (share @ (others / sizes.clamp_min(1e-30)[:, None]).T).max(dim=1)
             for h in sorted(missing):
                 if best[h] > 1 - SAME_LENGTHS:
                     b = int(at[h])
                     place[h] = offset + b * D + torch.arange(D)
-                    factor[h] = wanted[h].norm() / lengths[:, b].norm()
-                    before[h] = blocks[:, b]
+                    factor[h] = wanted[h].norm() / sizes[b]
+                    before[h] = blocks[b]
                     names.add(trace.makers.get(r, ""))
                     missing.discard(h)
         offset += M
     if missing:
         return None
     return Source(place, factor, True, before, tuple(sorted(names)))
+
+
+def met_at_home(trace: Trace, known: int, met: Tensor, D: int) -> Tensor | None:
+    """What a head's product was multiplied by since its queries and keys were made.
+
+    A token meets itself as if nothing had been turned, whatever a rotation multiplies
+    queries by and divides keys by.
+
+    Args:
+        met: (H, T), the scores of tokens with themselves.
+
+    Returns:
+        factor: (H,), or None where no two earlier results give such scores.
+    """
+    T = met.shape[1]
+    blocks = [
+        one.view(T, -1, D).transpose(0, 1)
+        for one in trace.results[:known]
+        if one.shape[1] % D == 0
+    ]
+    if not blocks:
+        return None
+    every = torch.cat(blocks)[:MOST_BLOCKS]
+    products = torch.einsum("atd,btd->abt", every, every).flatten(0, 1)
+    sizes = products.norm(dim=1).clamp_min(1e-30)
+    lengths = met.norm(dim=1)
+    cosines = (met / lengths[:, None].clamp_min(1e-30)) @ (products / sizes[:, None]).T
+    same = cosines > 1 - SAME_LENGTHS
+    if not same.any(dim=1).all():
+        return None
+    return lengths / sizes[same.double().argmax(dim=1)]

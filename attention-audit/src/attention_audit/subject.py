@@ -14,6 +14,7 @@ from torch.overrides import TorchFunctionMode
 
 from attention_audit.calling import start_numbers
 from attention_audit.report import FAILS, PASSES, SKIPPED
+from attention_audit.undropped import quiet
 from attention_audit.wording import sort_of
 
 # Rounding in float32 stays below this share of the largest number.
@@ -21,6 +22,7 @@ TOLERANCE = 1e-5
 HALVES = (torch.float16, torch.bfloat16)
 HALF_STEPS = 4  # how many roundings of 16 bits may add up
 MOST_PLACES = 8
+DEPTH = 4  # how deep in an attribute something is looked for that can't be copied
 # What names weights rather than a context, in a dict of results.
 WEIGHTS = ("weight", "attn", "attention", "prob", "score")
 Result = tuple[str, str]
@@ -50,8 +52,9 @@ class Declared:
     """What the owner says of a layer: the options of ``audit``, which explains them."""
 
     causal: bool = True
-    window: int | None = None
+    window: int | tuple[int | None, ...] | None = None
     positions: bool | str = False
+    softmax: bool = True
     num_heads: int | None = None
     num_kv_heads: int | None = None
     scale: float | None = None
@@ -60,6 +63,7 @@ class Declared:
     step: Callable[..., Any] | None = None
     compiled: bool = False
     make: Callable[[], nn.Module] | None = None
+    documents: Callable[..., Any] | None = None
 
 
 class Subject:
@@ -79,16 +83,39 @@ class Subject:
         self.declared, self.causal = declared, declared.causal
         self.B = 2 if context_length != 2 else 3
         self.half: torch.dtype | None = None  # its own, where it refuses float32
+        self.forward_only = ""  # why it has no backward here
+        self.in_training = False  # whether copies are in train mode, dropout off
+        self.differs: str | None = None  # how these differ, once it was asked
         self.looked: list[Any] = []  # what was found inside, once it was looked for
         self._rounding: float | None = None
+        self._shared: dict[int, Any] | None = None  # what can't be copied, by id
 
-    def may_see(self, T: int) -> Tensor:
-        """Which tokens each position may attend to, (T, T), True where it may."""
+    @property
+    def window(self) -> int | None:
+        """The widest window of any head; None where a head has none."""
+        windows = self.declared.window
+        if not isinstance(windows, tuple):
+            return windows
+        known = [W for W in windows if W is not None]
+        return max(known) if len(known) == len(windows) else None
+
+    def may_see(self, T: int, heads: int | None = None) -> Tensor:
+        """Which tokens each position may attend to, (T, T), True where it may.
+
+        With a number of heads, which each head may, (heads, T, T).
+        """
+        windows = self.declared.window
+        if heads is None:
+            return self._seen(T, self.window)
+        if not isinstance(windows, tuple) or len(windows) != heads:
+            return self._seen(T, self.window).expand(heads, T, T)
+        return torch.stack([self._seen(T, W) for W in windows])
+
+    def _seen(self, T: int, W: int | None) -> Tensor:
         mask = torch.ones(T, T, dtype=torch.bool)
         if self.causal:
             mask = mask.tril()
-        if self.declared.window is not None:  # without causal, it reaches ahead, too
-            W = self.declared.window
+        if W is not None:  # without causal, it reaches ahead, too
             mask = mask.triu(1 - W).tril(W - 1)
         return mask
 
@@ -105,7 +132,11 @@ class Subject:
             for tensor in tensors_in(vars(part))
             if not tensor.is_leaf
         }
-        twin = copy.deepcopy(self.module, left)
+        if self._shared is None:
+            self._shared = _uncopyable(self.module, left)
+        twin = copy.deepcopy(self.module, left | self._shared)
+        if self.forward_only:
+            twin.requires_grad_(False)
         if self.half is None and any(p.dtype in HALVES for p in twin.parameters()):
             twin = twin.float()
         generator = torch.Generator().manual_seed(2)
@@ -114,7 +145,13 @@ class Subject:
                 if parameter.requires_grad and not parameter.any():
                     noise = torch.randn(parameter.shape, generator=generator)
                     parameter.copy_(0.1 * noise)
-        return twin.eval()
+        return quiet(twin.train()) if self.in_training else twin.eval()
+
+    def trained(self) -> "Subject":
+        """The same module, whose copies are in train mode and drop nothing."""
+        twin = copy.copy(self)
+        twin.in_training, twin.looked, twin._rounding = True, [], None
+        return twin
 
     def x(self, T: int | None = None, *, seed: int = 0) -> Tensor:
         """Random tokens (B, T, d_in), of the copies' dtype and on their device."""
@@ -172,6 +209,43 @@ class Precision(TorchFunctionMode):
             if one.is_floating_point():
                 self.coarsest = max(self.coarsest, torch.finfo(one.dtype).eps)
         return result
+
+
+def _uncopyable(module: nn.Module, memo: dict[int, Any]) -> dict[int, Any]:
+    """What of a module's own can't be copied, such as a lock: all copies share it."""
+    try:
+        copy.deepcopy(module, dict(memo))
+    except Exception:
+        shared: dict[int, Any] = {}
+        for part in module.modules():
+            for name, value in vars(part).items():
+                if name not in ("_parameters", "_buffers", "_modules"):
+                    _share(value, shared, memo, DEPTH)
+        return shared
+    return {}
+
+
+def _share(value: Any, shared: dict[int, Any], memo: dict[int, Any], deep: int) -> None:
+    """Note the innermost parts of a value that can't be copied."""
+    try:
+        copy.deepcopy(value, memo | shared)
+    except Exception:
+        parts: list[Any] = []
+        if isinstance(value, dict):
+            parts = list(value.values())
+        elif isinstance(value, (list, tuple, set)):
+            parts = list(value)
+        elif hasattr(value, "__dict__"):
+            parts = list(vars(value).values())
+        if deep and parts:
+            for part in parts:
+                _share(part, shared, memo, deep - 1)
+            try:
+                copy.deepcopy(value, memo | shared)
+            except Exception:
+                shared[id(value)] = value
+        else:
+            shared[id(value)] = value
 
 
 def tensors_in(value: object) -> Iterator[Tensor]:
@@ -329,6 +403,14 @@ def unregistered(module: nn.Module) -> Iterator[str]:
                 for one in several
             ):
                 yield f"{path}.{name}".lstrip(".")
+
+
+def lacks_backward(error: BaseException) -> bool:
+    """Whether an error says that an operation has no backward on this device."""
+    said = str(error).lower()
+    return isinstance(error, NotImplementedError) and (
+        "backward" in said and ("cpu" in said or "device" in said)
+    )
 
 
 def error_text(error: BaseException) -> str:

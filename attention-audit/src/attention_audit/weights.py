@@ -17,7 +17,7 @@ from attention_audit.inside import (
     slopes_of,
     unseen,
 )
-from attention_audit.sources import Source
+from attention_audit.sources import Source, met_at_home
 from attention_audit.subject import (
     Result,
     Subject,
@@ -29,17 +29,19 @@ from attention_audit.subject import (
 )
 
 SEEDS = range(8)
+NO_SOFTMAX = "softmax=False"
 UNEXPLAINED = 0.05  # what softmax of a multiple of the scores may leave unexplained
 
 
 def no_weight_on_what_is_hidden(subject: Subject) -> Result:
     """What a position may not attend to has weight 0: exactly, not nearly."""
-    if subject.T == 1 or (not subject.causal and subject.declared.window is None):
+    if subject.T == 1 or (not subject.causal and subject.window is None):
         return skip("causal=False" if not subject.causal else "one token sees itself")
     asked = 0
     for name, weights in _all_weights(subject):
-        hidden = ~subject.may_see(weights.shape[-1]).to(weights.device)
-        largest = weights[..., hidden].abs()
+        heads = weights.shape[-3] if weights.dim() > 2 else 1
+        hidden = ~subject.may_see(weights.shape[-1], heads).to(weights.device)
+        largest = weights[hidden.expand_as(weights)].abs()
         if not (largest == 0).all():
             worst = number(largest.nan_to_num(math.nan).max().item())
             which = "a token that a position may not attend to"
@@ -52,6 +54,8 @@ def no_weight_on_what_is_hidden(subject: Subject) -> Result:
 
 def rows_sum_to_one(subject: Subject) -> Result:
     """Weights are a distribution, row by row; a sink may take a share of every row."""
+    if not subject.declared.softmax:
+        return skip(NO_SOFTMAX)
     inside, shown = inside_of(subject), ""
     for name, weights in _all_weights(subject):
         if weights.min() < 0:
@@ -138,6 +142,8 @@ def scale(subject: Subject) -> Result:
     may also have gone into queries and keys before they meet; that is read off from
     what they come from.
     """
+    if not subject.declared.softmax:
+        return skip(NO_SOFTMAX)
     inside = inside_of(subject)
     if inside is None:
         return skip(unseen(subject))
@@ -151,7 +157,16 @@ def scale(subject: Subject) -> Result:
     queries, keys = inside.source(inside.queries), inside.source(inside.keys)
     if queries is None or keys is None:
         return skip("queries or keys are mixed from several earlier results")
-    factors = _factor(queries) * _factor(keys) * slopes
+    factor = _factor(queries) * _factor(keys)
+    if subject.declared.positions and not (_traced(queries) and _traced(keys)):
+        # Some multiply queries by what grows with the position, and keys by its
+        # inverse, as xPos does: seen from a token's own key, that is nothing.
+        met = inside.raw.diagonal(dim1=1, dim2=2)
+        home = met_at_home(inside.trace, inside.known, met, inside.D)
+        if home is None:
+            return skip("what positions do to queries and keys can't be followed")
+        factor = home
+    factors = factor * slopes
     D, wanted = inside.D, subject.declared.scale
     right = 1 / math.sqrt(D) if wanted is None else wanted
     known = factors[factors.isfinite()]
@@ -168,6 +183,11 @@ def scale(subject: Subject) -> Result:
     if wanted is not None:
         return passes(f"multiplies by {number(worst)}, as declared")
     return passes(f"divides by {1 / worst:.2f} = √D, D = {D}")
+
+
+def _traced(source: Source) -> bool:
+    """Whether it is seen which projection made them, or how they were turned."""
+    return source.rotated or source.parameters != ("",)
 
 
 def _slopes(subject: Subject, inside: Inside) -> tuple[Tensor, float]:
@@ -196,6 +216,8 @@ def dropped_weights(subject: Subject) -> Result:
     Kept weights are divided by 1 - p, after softmax; no two heads, rows or batch
     elements share what they drop.
     """
+    if not subject.declared.softmax:
+        return skip(NO_SOFTMAX)
     inside = inside_of(subject)
     if inside is None:
         return skip(unseen(subject))
@@ -258,7 +280,7 @@ def _ratio(subject: Subject, inside: Inside, seed: int) -> Tensor | None:
             return None
         moved = slopes.nan_to_num(0.0)[:, None, None] * (train.raw - inside.raw)
         expected = (expected.log() + moved).softmax(dim=-1)
-    seen = subject.may_see(len(expected[0])) & (expected > 1e-20)
+    seen = subject.may_see(len(expected[0]), len(expected)) & (expected > 1e-20)
     return (train.weights / expected).masked_fill(~seen, math.nan)
 
 

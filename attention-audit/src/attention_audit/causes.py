@@ -1,0 +1,254 @@
+"""What a check that fails would mean in use, and its likeliest causes."""
+
+import re
+from typing import NamedTuple
+
+
+class Told(NamedTuple):
+    """What a failure would mean, and its two likeliest causes."""
+
+    means: str
+    causes: tuple[str, str]
+
+
+def told(check: str, reason: str) -> Told:
+    """What is told of a check that fails for a reason.
+
+    Where the reason says in which part of the question it was, the causes are of that
+    part.
+    """
+    usual = CAUSES[check]
+    for words, one in PARTS.items():
+        if re.search(words, reason):
+            return one
+    return usual
+
+
+# By words in a reason.
+PARTS: dict[str, Told] = {
+    "in train mode|train mode differs|after a call in train mode": Told(
+        "what is trained isn't what is used afterwards",
+        (
+            "a branch on `self.training` that does more than drop",
+            "a second path for training whose mask, scale or groups differ",
+        ),
+    ),
+    "after a call in eval mode": Told(
+        "whoever evaluates once trains without dropout, or otherwise, from then on",
+        (
+            "a probability set to 0 in eval mode and never set back",
+            "something kept from the first call in eval mode",
+        ),
+    ),
+    "after a call in|loaded after a call|after a call with": Told(
+        "results depend on what was called before",
+        (
+            "a mask, a table or weights kept in an attribute by the first call",
+            "what is kept is looked up without its length, dtype, device or weights",
+        ),
+    ),
+    "small steps": Told(
+        "training goes another way than downhill, and no error says so",
+        (
+            "`.detach()`, `.data` or `no_grad` around what matters, such as a sum",
+            "a backward of its own that forgets a factor, such as 1 / (1 - p)",
+        ),
+    ),
+    "without a transposition|in one row": Told(
+        "tokens see other tokens beside all weights, and no mask stops that",
+        (
+            "`reshape` or `view` where `transpose(1, 2)` must come first",
+            "an axis order that another library has, (B, T, H, D) and (B, H, T, D)",
+        ),
+    ),
+    "equal tokens give|its only weight": Told(
+        "an average isn't one: its size changes with the number of tokens or the score",
+        (
+            "a denominator that isn't the sum of the weights: of all heads, or of "
+            "blocks that weren't rescaled",
+            "heads and tokens mixed where contexts are put side by side",
+        ),
+    ),
+    "left padding with a cache": Told(
+        "texts in a batch go on otherwise than alone",
+        (
+            "positions counted from the first place, not from the first real token",
+            "a mask for the new tokens alone, without the cache's padding",
+        ),
+    ),
+    "^tokens times": Told(
+        "what is right for small tokens is wrong for those that stand out",
+        (
+            "a cap or a norm of scores that one of two paths leaves out",
+            "scores that overflow, or a mask that isn't low enough",
+        ),
+    ),
+    "sum to 0|feature of 0": Told(
+        "real tokens are taken for padding: behind a layer norm all sum to 0",
+        (
+            "a mask made from a sum of features",
+            "a mask made from one feature, or from x != 0",
+        ),
+    ),
+    "document": Told(
+        "packed texts read one another",
+        (
+            "a causal mask alone, without one for documents",
+            "ids compared along the wrong axis",
+        ),
+    ),
+    "features that were tried": Told(
+        "a head is blind to most of a token",
+        (
+            "features split into heads before the projection",
+            "one small projection shared by all heads",
+        ),
+    ),
+    "norm over all heads": Told(
+        "heads aren't free of one another",
+        (
+            "a norm behind the split, over the axis of heads",
+            "a norm before `transpose(1, 2)` that was meant for behind it",
+        ),
+    ),
+    "is added to what": Told(
+        "what one projection learns moves the others",
+        (
+            "one `nn.Parameter` given to several linear layers",
+            "a layer used twice where a second one was meant",
+        ),
+    ),
+    "^of 40 tokens": Told(
+        "a long text is trained on with its future in sight",
+        (
+            "a mask for one block that is used for every block",
+            "blocks compared by their first position, not by their own",
+        ),
+    ),
+}
+
+CAUSES: dict[str, Told] = {
+    "output shape": Told(
+        "nothing else can be asked",
+        ("a size that doesn't fit", "a position that may attend to nothing: NaN"),
+    ),
+    "short sequences": Told(
+        "a prompt gives something else than the same text in a longer one",
+        ("a mask not cut to `[:T, :T]`", "positions counted from the end"),
+    ),
+    "one token": Told(
+        "generation from a single token goes wrong",
+        ("`squeeze()` drops the axis of 1", "a mask that broadcasts"),
+    ),
+    "empty batch": Told(
+        "the last, empty share of a batch becomes something else",
+        ("a batch size worked out with -1", "a batch size kept from before"),
+    ),
+    "future changed": Told(
+        "in training it copies the next token, and can't in use",
+        ("no mask, or one turned round", "a norm or a mean over T or the batch"),
+    ),
+    "future grads": Told(
+        "in training it copies the next token, and can't in use",
+        ("a mask missing, off by one or too weak", "softmax over queries"),
+    ),
+    "tokens reached": Told(
+        "part of the text is never read",
+        ("a mask off by one", "a window or padding that wasn't declared"),
+    ),
+    "features read": Told(
+        "part of each token is never read",
+        ("heads split before the projection", "a slice that is too short"),
+    ),
+    "batch": Told(
+        "what stands beside a text in a batch changes it",
+        ("an axis of T taken for the batch", "a norm over the batch"),
+    ),
+    "order": Told(
+        "positions come in unseen",
+        ("positions that weren't declared", "tokens mixed by a missing transposition"),
+    ),
+    "hidden weights": Told(
+        "some of the future, or of what is past the window, is read",
+        ("no mask, or one turned round", "a finite number that is added as a mask"),
+    ),
+    "row sums": Told(
+        "contexts shrink or grow with the number of tokens",
+        ("softmax over the wrong axis", "weights masked or dropped after softmax"),
+    ),
+    "weights shown": Told(
+        "whoever plots these weights reads something else",
+        ("weights computed a second time", "a mean, or those before the mask"),
+    ),
+    "scale": Told(
+        "softmax is sharper or flatter than meant, and heads learn late or not",
+        ("the width of all heads in the root", "a root forgotten, or taken twice"),
+    ),
+    "dropped weights": Told(
+        "train mode averages something else than eval mode",
+        ("dropout before softmax", "no division by 1 - p, or one mask for several"),
+    ),
+    "heads": Told(
+        "heads read or write one another's features",
+        (
+            "`repeat` in place of `repeat_interleave`, or an undeclared group",
+            "heads split or merged in another order of axes",
+        ),
+    ),
+    "queries, keys": Told(
+        "two of three roles aren't free of one another",
+        ("two projections exchanged", "one used twice"),
+    ),
+    "distances": Told(
+        "what a distance means changes along the text",
+        ("positions of queries or keys off by one", "values turned too"),
+    ),
+    "padding": Told(
+        "a text gives something else in a batch of longer ones",
+        ("a mask read the other way round", "a mask along queries, not keys"),
+    ),
+    "cache": Told(
+        "generation with a cache goes on otherwise than without",
+        ("positions or mask that start at 0 again", "a cache that keeps too little"),
+    ),
+    "dtypes": Told(
+        "in low precision or after `.to()` it is another layer",
+        ("tensors made without `dtype=`", "what isn't a buffer stays behind"),
+    ),
+    "large inputs": Told(
+        "tokens that stand out break the mask or become NaN",
+        ("a mask of -10,000", "a softmax written without taking off the largest"),
+    ),
+    "gradients": Told(
+        "part of the layer never learns",
+        ("a parameter that is never read", "`.detach()` on the way to it"),
+    ),
+    "input kept": Told(
+        "the residual stream of whoever calls is overwritten",
+        ("`x += ...`", "an operation in place on a view of x"),
+    ),
+    "dropout": Told(
+        "the layer trains without the dropout that is declared",
+        ("`dropout_p` never passed", "`self.training` not handed on"),
+    ),
+    "eval repeats": Told(
+        "no result can be repeated",
+        ("dropout as a function, without `self.training`", "random numbers drawn"),
+    ),
+    "mode kept": Told(
+        "after one call the model is in another mode",
+        ("`.eval()` inside a method", "`.train()` behind it, without asking"),
+    ),
+    "state dict": Told(
+        "a saved model isn't the one that was trained",
+        ("layers in a Python list", "a tensor that is neither parameter nor buffer"),
+    ),
+    "devices": Told(
+        "on a GPU it stops, or copies to and fro",
+        ("no `register_buffer`", "no `device=x.device`"),
+    ),
+    "compiled": Told(
+        "under `torch.compile` it is slow, or another layer",
+        ("a branch that looks at numbers", "an attribute that changes in a call"),
+    ),
+}

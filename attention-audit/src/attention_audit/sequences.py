@@ -1,0 +1,156 @@
+"""One copy is called in several ways, one after the other: nothing may be left."""
+
+import torch
+from torch import Tensor, nn
+
+from attention_audit.subject import (
+    Subject,
+    context_of,
+    error_text,
+    largest_change,
+    number,
+)
+
+
+def after_other_calls(subject: Subject) -> str:
+    """What a call in eval mode gives after calls of every other kind."""
+    x = subject.x()
+    fresh = context_of(subject.copy(), x)
+    for name, used in _used(subject, x):
+        change, small = largest_change(
+            context_of(used, x), fresh, slack=_slack(subject)
+        )
+        if not small:
+            return f"after {name}, a call in eval mode differs by {number(change)}"
+    return ""
+
+
+def _used(subject: Subject, x: Tensor) -> list[tuple[str, nn.Module]]:
+    """Copies that were called, each with what was done."""
+    found = []
+    for name, tokens in (
+        ("a call with one sequence", x[:1]),
+        ("a call with large tokens", subject.loud * x),
+    ):
+        module = subject.copy()
+        context_of(module, tokens)
+        found.append((name, module))
+    module = subject.copy()
+    with torch.no_grad():
+        context_of(module, x)
+    found.append(("a call without gradients", module))
+    # What a mode keeps for itself, as running means, is no matter: it is put back.
+    module = subject.copy()
+    kept = {name: one.clone() for name, one in module.state_dict().items()}
+    context_of(module.train(), subject.x(seed=1))
+    module.eval().load_state_dict(kept)
+    found.append(("a call in train mode", module))
+    return found
+
+
+def _slack(subject: Subject) -> float:
+    return max(10, subject.slack())
+
+
+def train_after_eval(subject: Subject) -> str:
+    """Whether a call in eval mode changes what train mode does: dropout above all."""
+    x, seeds = subject.x(), (0, 1)
+    fresh = [context_of(subject.copy().train(), x, seed=seed) for seed in seeds]
+    once_more = [context_of(subject.copy().train(), x, seed=seed) for seed in seeds]
+    if not all(map(torch.equal, fresh, once_more)):
+        return ""
+    for seed, expected in zip(seeds, fresh, strict=True):
+        module = subject.copy()
+        context_of(module, x)
+        after = context_of(module.train(), x, seed=seed)
+        change, small = largest_change(after, expected, slack=_slack(subject))
+        if not small:
+            return (
+                "after a call in eval mode, a call in train mode with the same random "
+                f"numbers differs by {number(change)}"
+            )
+    return ""
+
+
+def gradients_after_none(subject: Subject) -> str:
+    """Whether a call without gradients takes them from the next."""
+    if subject.forward_only:
+        return ""
+    found = []
+    for used in (False, True):
+        module, x = subject.copy(), subject.x().requires_grad_()
+        if used:
+            with torch.no_grad():
+                context_of(module, x)
+        try:
+            context_of(module, x).sum().backward()
+        except Exception as error:
+            if used:
+                said = error_text(error)
+                return f"after a call without gradients, the next one: {said}"
+            return ""
+        parts = [x, *module.parameters()]
+        found.append([one.grad for one in parts])
+    for before, after in zip(*found, strict=True):
+        if (before is None) != (after is None):
+            return "after a call without gradients, the next one has fewer"
+        if before is not None and after is not None:
+            change, small = largest_change(before, after, slack=_slack(subject))
+            if not small:
+                return (
+                    "after a call without gradients, those of the next one differ by "
+                    f"{number(change)}"
+                )
+    return ""
+
+
+def loaded_after_a_call(subject: Subject) -> str:
+    """Whether a layer that was called takes over a state that it loads."""
+    module, x = subject.copy(), subject.x()
+    expected = context_of(module, x)
+    for training in (False, True):
+        other = subject.copy()
+        with torch.no_grad():
+            for parameter in other.parameters():
+                parameter.add_(torch.randn_like(parameter))
+        state = {name: one.clone() for name, one in module.state_dict().items()}
+        context_of(other.train(training), x)
+        other.eval().load_state_dict(state)
+        change, small = largest_change(expected, context_of(other, x), slack=10)
+        if not small:
+            mode = "train" if training else "eval"
+            return (
+                f"loaded after a call in {mode} mode, it differs by {number(change)}: "
+                "something of the old weights is kept"
+            )
+    return ""
+
+
+def moved_there_and_back(subject: Subject) -> str:
+    """What ``.to()`` leaves behind: in another dtype, on the way back, at home."""
+    x = subject.x()
+    fresh = context_of(subject.copy(), x)
+    for name, module in (
+        ("moved to its own device", subject.copy().to(x.device)),
+        ("in float64 and back", subject.copy().double().to(x.dtype)),
+    ):
+        change, small = largest_change(
+            context_of(module, x), fresh, slack=_slack(subject)
+        )
+        if not small:
+            return f"{name}, it differs from what was never moved by {number(change)}"
+    for dtype in (torch.bfloat16, torch.float64):
+        used, unused = subject.copy().to(dtype), subject.copy().to(dtype)
+        try:
+            context_of(used, x.to(dtype))
+        except Exception:  # noqa: S112 - refused, which does no silent harm
+            continue
+        back = [context_of(one.to(x.dtype), x) for one in (used, unused)]
+        change, small = largest_change(*back)
+        if not small:
+            name = str(dtype).removeprefix("torch.")
+            return (
+                f"after a call in {name}, one in {str(x.dtype).removeprefix('torch.')} "
+                f"differs by {number(change)}: a table of the first call is kept"
+            )
+    return ""

@@ -1,0 +1,485 @@
+"""What is wrong in one mode, order, length or part alone fails a check."""
+
+import math
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+import attention_audit
+from attention_audit import checklist
+from steps import D_IN, D, H, Steps, T, rotated
+
+
+def audit(layer, **options):
+    torch.manual_seed(3)
+    return attention_audit.audit(layer(), D_IN, T, **{"num_heads": H, **options})
+
+
+def reason(found, check):
+    return next(row.reason for row in found.rows if row.check == check)
+
+
+class Rotary(Steps):
+    def placed(self, heads, name):
+        return heads if name == "values" else rotated(heads)
+
+
+class BothWays(Steps):
+    def seen(self, T, device):
+        return torch.ones(T, T, dtype=torch.bool, device=device)
+
+
+# --- train mode -----------------------------------------------------------------------
+
+
+class ScalesOtherwiseInTraining(Steps):
+    p = 0.1
+
+    def scores(self, queries, keys):
+        more = math.sqrt(H) if self.training else 1.0
+        return super().scores(queries, keys) / more
+
+
+class GroupsOtherwiseInTraining(Steps):
+    shared_keys = 2
+
+    def shared(self, heads):
+        if self.training:
+            return heads.repeat(1, 2, 1, 1)
+        return super().shared(heads)
+
+
+class TurnsOtherwiseInTraining(Rotary):
+    def placed(self, heads, name):
+        if name == "keys" and self.training:
+            return rotated(heads, first=1)
+        return super().placed(heads, name)
+
+
+class ShowsOthersInTraining(Steps):
+    def softmax(self, scores):
+        self.shown = scores.softmax(-1)
+        return self.shown
+
+    def forward(self, x):
+        context = super().forward(x)
+        return context, self.shown**2 if self.training else self.shown
+
+
+class WithDropout(Steps):
+    """Right, in one of several ways to drop."""
+
+    p = 0.2
+
+    def __init__(self):
+        super().__init__()
+        self.layer, self.dropout_p = nn.Dropout(0.3), 0.1
+
+    def drop(self, weights):
+        dropped = F.dropout(self.layer(weights), 0.2, self.training)
+        keep = torch.rand_like(weights) >= self.dropout_p
+        return dropped * keep / (1 - self.dropout_p) if self.training else dropped
+
+
+# --- orders of calls ------------------------------------------------------------------
+
+
+class DropsUntilItIsEvaluated(Steps):
+    def __init__(self):
+        super().__init__()
+        self.p = 0.1
+
+    def drop(self, weights):
+        self.p = self.p if self.training else 0.0
+        return F.dropout(weights, self.p, self.training)
+
+
+class KeepsItsFirstTable(Steps):
+    table = None
+
+    def placed(self, heads, name):
+        if name == "values":
+            return heads
+        if self.table is None or len(self.table) < heads.shape[2]:
+            at = torch.arange(64.0, device=heads.device)[:, None]
+            self.table = (at * torch.tensor([1.0, 0.1], device=at.device)).to(heads)
+        angles = self.table[: heads.shape[2]].to(heads)
+        one, two = heads[..., :4].chunk(2, dim=-1)
+        cos, sin = angles.cos(), angles.sin()
+        turned = [one * cos - two * sin, two * cos + one * sin, heads[..., 4:]]
+        return torch.cat(turned, dim=-1)
+
+
+class KeepsItsWeights(Steps):
+    kept = None
+
+    def queries(self, x):
+        if self.training or self.kept is None or self.kept.dtype != x.dtype:
+            self.kept = self.to_q.weight.detach().clone()
+            return self.to_q(x)
+        return F.linear(x, self.kept) + 0 * self.to_q(x)
+
+
+class KeepsTheMaskOfLargeTokens(Steps):
+    most = 0.0
+
+    def scores(self, queries, keys):
+        self.most = max(self.most, float(queries.abs().max()))
+        return super().scores(queries, keys) * (1 if self.most < 100 else 0.5)
+
+
+class LosesItsMask(Steps):
+    causal = True
+
+    def _apply(self, function, recurse=True):
+        self.causal = False
+        return super()._apply(function, recurse)
+
+    def seen(self, T, device):
+        seen = super().seen(T, device)
+        return seen if self.causal else torch.ones_like(seen)
+
+
+# --- gradients ------------------------------------------------------------------------
+
+
+class DetachesSums(Steps):
+    def softmax(self, scores):
+        weights = (scores - scores.amax(-1, keepdim=True).detach()).exp()
+        return weights / weights.sum(-1, keepdim=True).detach()
+
+
+class _Halved(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient / 2
+
+
+class HalvesGradients(Steps):
+    def values(self, x):
+        return _Halved.apply(super().values(x))
+
+
+class OneGainForAll(Steps):
+    def __init__(self):
+        super().__init__()
+        self.gain = nn.Parameter(torch.rand(H, 1, 1) + 0.5)
+
+    def average(self, weights, values):
+        return super().average(weights, values) * self.gain[:1]
+
+
+class OneBiasForAll(Steps):
+    def __init__(self):
+        super().__init__()
+        self.value_bias = nn.Parameter(torch.randn(H * D))
+
+    def values(self, x):
+        return self.to_v(x) + self.value_bias[:D].repeat(H)
+
+
+# --- heads, projections ---------------------------------------------------------------
+
+
+class NormsOverHeads(Steps):
+    def placed(self, heads, name):
+        if name != "queries":
+            return heads
+        return heads / heads.pow(2).mean(dim=1, keepdim=True).sqrt()
+
+
+class NormsTheWholeWidth(Steps):
+    """Right, as in OLMo 2: one norm before heads are split."""
+
+    def __init__(self):
+        super().__init__()
+        self.norm_q, self.norm_k = nn.RMSNorm(H * D), nn.RMSNorm(H * D)
+
+    def queries(self, x):
+        return self.norm_q(super().queries(x))
+
+    def keys(self, x):
+        return self.norm_k(super().keys(x))
+
+
+class SeesASlice(Steps):
+    def __init__(self):
+        super().__init__()
+        self.to_q = nn.Linear(D_IN // H, D, bias=False)
+
+    def queries(self, x):
+        return self.to_q(x.unflatten(-1, (H, -1))).flatten(-2)
+
+
+class KeysFromQueries(Steps):
+    def __init__(self):
+        super().__init__()
+        self.to_k = nn.Linear(H * D, H * D, bias=False)
+
+    def keys(self, x):
+        return self.to_k(self.to_q(x))
+
+
+class NormsForQueriesAlone(Steps):
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.LayerNorm(D_IN)
+
+    def queries(self, x):
+        return self.to_q(self.norm(x))
+
+
+class OneBias(Steps):
+    def __init__(self):
+        super().__init__()
+        self.to_q, self.to_k, self.to_v = (nn.Linear(D_IN, H * D) for _ in range(3))
+        self.to_k.bias = self.to_v.bias = self.to_q.bias
+
+
+class MergedAsTheyLie(BothWays):
+    def merge(self, contexts):
+        B, _, T, _ = contexts.shape
+        return contexts.reshape(B, T, -1)
+
+
+class MergedAsTheyLieRotary(MergedAsTheyLie):
+    placed = Rotary.placed
+
+
+class SplitAsTheyLie(BothWays):
+    def split(self, x, name):
+        return (
+            x.reshape(x.shape[0], H, x.shape[1], D)
+            if name == "values"
+            else (super().split(x, name))
+        )
+
+
+# --- tokens, lengths ------------------------------------------------------------------
+
+
+class HidesWhatSumsToNothing(Steps):
+    def forward(self, x):
+        self.here = x.sum(-1).abs() > 1e-5
+        return super().forward(x)
+
+    def scores(self, queries, keys):
+        scores = super().scores(queries, keys)
+        return scores.masked_fill(~self.here[:, None, None], -1e30)
+
+
+class LeaksFromTheSecondBlock(Steps):
+    def seen(self, T, device):
+        seen = super().seen(T, device)
+        seen[16:32, 16:32] = True
+        return seen
+
+
+class InBlocks(Steps):
+    """Softmax online, three keys at a time: no T × T weights. One line may be wrong."""
+
+    rescaled, over = True, (-1,)
+    placed = Rotary.placed
+
+    def forward(self, x):
+        q, k, v = (
+            self.placed(make(x).unflatten(-1, (H, D)).transpose(1, 2), name)
+            for make, name in (
+                (self.to_q, "queries"),
+                (self.to_k, "keys"),
+                (self.to_v, "values"),
+            )
+        )
+        T = x.shape[1]
+        best = q.new_full((*q.shape[:3], 1), -math.inf)
+        total, mixed = torch.zeros_like(best), torch.zeros_like(q)
+        for start in range(0, T, 3):
+            scores = self.scores(q, k[:, :, start : start + 3])
+            seen = self.seen(T, x.device)[:, start : start + 3]
+            scores = scores.masked_fill(~seen, -math.inf)
+            new = torch.maximum(best, scores.amax(-1, keepdim=True))
+            parts, fix = (scores - new).exp(), (best - new).exp()
+            total = total * fix + parts.sum(-1, keepdim=True)
+            mixed = mixed * (fix if self.rescaled else 1)
+            mixed, best = mixed + parts @ v[:, :, start : start + 3], new
+        return self.out(self.merge(mixed / total))
+
+
+class InBlocksUnscaled(InBlocks):
+    rescaled = False
+
+
+class LinearAttention(Steps):
+    """Normalised linear attention, token by token."""
+
+    over = (-1,)
+
+    def forward(self, x):
+        q, k, v = (
+            make(x).unflatten(-1, (H, D)).transpose(1, 2)
+            for make in (self.to_q, self.to_k, self.to_v)
+        )
+        q, k = q.relu() + 0.1, k.relu() + 0.1
+        state = (k[..., None] * v[..., None, :]).cumsum(2)
+        total = (q * k.cumsum(2)).sum(self.over, keepdim=True)
+        return self.out(self.merge((q[..., None] * state).sum(-2) / total))
+
+
+class SumsOverHeads(LinearAttention):
+    over = (1, -1)
+
+
+# --- caches, documents ----------------------------------------------------------------
+
+
+class Cached(Steps):
+    """Right: keys and values, which tokens are real, and documents, all handed in."""
+
+    cap, capped, whole = 50.0, True, False
+
+    def forward(self, x, cache=None, real=None, ids=None):
+        q, k, v = (
+            self.split(make(x), name)
+            for name, make in (
+                ("queries", self.queries),
+                ("keys", self.keys),
+                ("values", self.values),
+            )
+        )
+        past = 0 if cache is None else cache[0].shape[2]
+        q, k = (self.at(one, past, real) for one in (q, k))
+        if cache is not None:
+            k, v = torch.cat([cache[0], k], 2), torch.cat([cache[1], v], 2)
+        scores = q @ k.mT / math.sqrt(D)
+        if self.capped or cache is None:
+            scores = self.cap * torch.tanh(scores / self.cap)
+        S = k.shape[2]
+        seen = torch.ones(S, S, device=x.device).tril().bool()[S - x.shape[1] :]
+        if real is not None:
+            own = torch.eye(S, device=x.device).bool()[S - x.shape[1] :]
+            seen = seen & real[:, None, None] | own
+        if ids is not None and not self.whole:
+            seen = seen & (ids[:, None, :, None] == ids[:, None, None])
+        weights = scores.masked_fill(~seen, -math.inf).softmax(-1)
+        return self.out(self.merge(weights @ v)), (k, v)
+
+    def at(self, heads, past, real):
+        return rotated(heads, first=past)
+
+
+class UncappedSteps(Cached):
+    capped = False
+
+
+class OneDocument(Cached):
+    whole = True
+
+
+class ForgetsPadding(Cached):
+    def forward(self, x, cache=None, real=None, ids=None):
+        return super().forward(x, cache, real if cache is None else None, ids)
+
+
+class Padded(Cached):
+    forgets = False
+
+    def forward(self, x, real=None):
+        real = None if self.training and self.forgets else real
+        return super().forward(x, real=real)[0]
+
+
+class PadsInEvalAlone(Padded):
+    forgets = True
+
+
+def step(module, x, cache):
+    return module(x, cache)
+
+
+def padded_step(module, x, cache, real=None):
+    return module(x, cache, real)
+
+
+def padded(module, x, real):
+    return module(x, real=real)
+
+
+def packed(module, x, ids):
+    return module(x, ids=ids)
+
+
+GROUPS = {"num_kv_heads": 2}
+ROTARY = {"positions": "rotary"}
+STEPS = {"step": step, **ROTARY}
+WRONG = [
+    (ScalesOtherwiseInTraining, {"dropout": 0.1}, ["scale", "dropout"]),
+    (GroupsOtherwiseInTraining, GROUPS, ["heads", "dropout"]),
+    (TurnsOtherwiseInTraining, ROTARY, ["distances", "dropout"]),
+    (ShowsOthersInTraining, {}, ["weights shown"]),
+    (PadsInEvalAlone, {"padding": padded, **ROTARY}, ["padding"]),
+    (DropsUntilItIsEvaluated, {}, ["dropout"]),
+    (KeepsItsFirstTable, ROTARY, ["dtypes"]),
+    (KeepsItsWeights, {}, ["state dict"]),
+    (KeepsTheMaskOfLargeTokens, {}, ["eval repeats"]),
+    (LosesItsMask, {}, ["dtypes"]),
+    (DetachesSums, {}, ["gradients"]),
+    (HalvesGradients, {}, ["gradients"]),
+    (OneGainForAll, {}, ["gradients"]),
+    (OneBiasForAll, {}, ["gradients"]),
+    (NormsOverHeads, {}, ["heads"]),
+    (SeesASlice, {}, ["features read"]),
+    (KeysFromQueries, {}, ["queries, keys"]),
+    (NormsForQueriesAlone, {}, ["queries, keys"]),
+    (OneBias, {}, ["queries, keys"]),
+    (MergedAsTheyLie, {"causal": False, "positions": True}, ["heads"]),
+    (MergedAsTheyLieRotary, {"causal": False, **ROTARY}, ["heads", "row sums"]),
+    (SplitAsTheyLie, {"causal": False, "positions": True}, ["heads"]),
+    (HidesWhatSumsToNothing, {}, ["tokens reached"]),
+    (LeaksFromTheSecondBlock, {}, ["future changed"]),
+    (InBlocksUnscaled, ROTARY, ["row sums"]),
+    (SumsOverHeads, {}, ["row sums"]),
+    (UncappedSteps, STEPS, ["cache"]),
+    (ForgetsPadding, {"step": padded_step, **ROTARY}, ["cache"]),
+    (OneDocument, {"documents": packed, **ROTARY}, ["batch"]),
+]
+RIGHT = [
+    (WithDropout, {}),
+    (NormsTheWholeWidth, {}),
+    (InBlocks, ROTARY),
+    (LinearAttention, {}),
+    (Cached, {"step": step, "documents": packed, **ROTARY}),
+    (Cached, {"step": padded_step, **ROTARY}),
+    (Padded, {"padding": padded, **ROTARY}),
+]
+
+
+@pytest.mark.parametrize(("layer", "options"), RIGHT)
+def test_what_is_right_passes(layer, options):
+    assert audit(layer, **options).failed == ()
+
+
+@pytest.mark.parametrize(("layer", "options", "checks"), WRONG)
+def test_what_is_wrong_fails_a_check_that_names_it(layer, options, checks):
+    assert {*checks} <= {*audit(layer, **options).failed}
+
+
+def test_train_mode_is_named():
+    found = audit(ScalesOtherwiseInTraining, dropout=0.1)
+    assert reason(found, "scale").startswith("in train mode, dropout off: divides by 4")
+    assert "train mode differs from eval mode" in reason(found, "dropout")
+
+
+def test_what_is_asked_further_and_refused_is_no_failure(monkeypatch):
+    def refuses(subject):
+        raise RuntimeError("not that long")
+
+    monkeypatch.setitem(checklist.FURTHER, "batch", (refuses, lambda _: "wrong"))
+    assert reason(audit(Steps), "batch") == "wrong"
+    monkeypatch.setitem(checklist.FURTHER, "batch", (refuses,))
+    assert audit(Steps).failed == ()
