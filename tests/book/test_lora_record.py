@@ -1,6 +1,5 @@
 """What the page "Fine-tuning with LoRA" says of training, asserted on the record."""
 
-
 from experiments import everyday, lora
 from helpers.recorded import results
 from helpers.text import corpus
