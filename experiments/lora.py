@@ -197,7 +197,8 @@ def wanted(record: dict[str, Any]) -> list[many.Settings]:
 def best(record: dict[str, Any], trains: str, rank: int) -> float:
     """The rate at which a rank's loss on the validation stories is lowest."""
     side = _side(trains, rank)
-    return best_rate([run for run in record["runs"] if has(run, side)])
+    found = [run for run in record["runs"] if has(run, side)]
+    return best_rate([run for run in found if run["seed"] in SEEDS[trains]])
 
 
 def _side(trains: str, rank: int) -> many.Settings:
