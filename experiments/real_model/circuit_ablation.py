@@ -242,7 +242,10 @@ def random_heads(model: TransformerLM, T: int, rng: random.Random) -> dict[str, 
 def in_same_layers(
     model: TransformerLM, T: int, rng: random.Random
 ) -> dict[str, Tensor]:
-    """The same for other heads, of each layer as many as the circuit has there."""
+    """The same for other heads, of each layer as many as the circuit has there.
+
+    Layer 23 has only four others beside the circuit's five.
+    """
     return _masks(model, T, drawn(AT_AGAIN, rng), drawn(AT_END, rng), ", same layers")
 
 

@@ -183,7 +183,8 @@ def test_heads_drawn_at_random_are_as_many_and_not_the_circuits():
     assert drawn["random at the end"].sum() == kept["circuit at the end"].sum()
     beside = circuit_ablation.in_same_layers(model, 5, random.Random(0))
     layer_by_layer = beside["random, same layers"].sum(dim=(1, 2))
-    assert torch.equal(layer_by_layer, kept["circuit"].sum(dim=(1, 2)))
+    own = kept["circuit"].sum(dim=(1, 2))
+    assert torch.equal(layer_by_layer, own.minimum(9 - own))  # 23 has four others
     assert not (kept["circuit"] & beside["random, same layers"]).any()
 
 
