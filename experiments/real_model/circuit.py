@@ -75,7 +75,8 @@ def by_stream(half: str, *, count: int = 4) -> many.Run:
     Returns:
         found: a dict of "layers", and by direction, "into swapped" (the clean stream is
             put into the swapped prompt) and "into clean", of dicts from positions
-            ("again", "between", "end") to lists of mean and interval over frames.
+            ("again", "between", "end") to lists of mean and interval over frames; and
+            the same in logits, "logits into swapped" and "logits into clean".
     """
     model, _ = smollm2()
     layers = LOOKS
@@ -86,7 +87,11 @@ def by_stream(half: str, *, count: int = 4) -> many.Run:
             places = {"again": [0], "between": list(range(1, last)), "end": [last]}
             for name, place in places.items():
                 shares = [one.share([Part("stream", layer)], place) for layer in layers]
-                rows.setdefault(way, {}).setdefault(name, []).append(shares)
+                for key, found in (
+                    (way, shares),
+                    (f"logits {way}", list(map(one.moved, shares))),
+                ):
+                    rows.setdefault(key, {}).setdefault(name, []).append(found)
     return {
         "layers": list(layers),
         **{
@@ -142,8 +147,9 @@ def by_head(half: str, *, count: int = 8) -> many.Run:
             subject" (where they first stand), "behind subject" (one token), "on again",
             "on start" and "on itself"; what it adds "to answer" and "to subject", their
             logits above the mean over names, by itself, and "direct", the difference;
-            the shares that it carries "into swapped" and "into clean", and "rest", the
-            first of these for the mean of the other heads of its layer.
+            the shares that it carries "into swapped" and "into clean", the latter in
+            "logits", too, and "rest", the first of these for the mean of the other
+            heads of its layer.
     """
     model, _ = smollm2()
     rows: dict[str, list[dict[str, float]]] = {}
@@ -164,6 +170,7 @@ def by_head(half: str, *, count: int = 8) -> many.Run:
                     for way, one in ways.items()
                 },
             }
+            found["logits"] = ways["into clean"].moved(found["into clean"])
             if place:
                 found |= adds(model, of, ways["into swapped"], head, end)
             if head[0] not in others:

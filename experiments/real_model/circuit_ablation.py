@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from experiments import many
-from experiments.real_model.heads import Head, features
+from experiments.real_model.heads import Head, drawn, features
 from experiments.real_model.intervals import interval, rounded
 from experiments.real_model.prefixes import read, repeated
 from experiments.real_model.pretrained_models import smollm2
@@ -40,19 +40,19 @@ def by_path(half: str, *, count: int = 4) -> many.Run:
 
     Returns:
         found: a dict from paths to mean and interval over frames of the share of the
-            difference that is lost.
+            difference that is lost, and of the "logits" of it.
     """
     model, _ = smollm2()
     rows: list[dict[str, float]] = []
     for frame in HALVES[half][0]:
         of = prompts(half, frame, count)
         way = Direction(model, of, of.swapped, of.clean)
-        rows.append(
-            {
-                path: lost_by_path(model, of, way, senders, receivers, at)
-                for path, (senders, receivers, at) in PATHS.items()
-            }
-        )
+        shares = {
+            path: lost_by_path(model, of, way, senders, receivers, at)
+            for path, (senders, receivers, at) in PATHS.items()
+        }
+        logits = {f"logits, {path}": way.moved(one) for path, one in shares.items()}
+        rows.append(shares | logits)
     return over_frames(rows)
 
 
@@ -136,22 +136,33 @@ def ablation(half: str, *, count: int = 8, draws: int = DRAWS) -> many.Run:
 
     Returns:
         found: a dict of shares of the whole difference, mean and interval over frames,
-            by what ``kept_heads`` lists; and of the same for heads drawn at random,
-            mean and interval over draws, and the least and the most of a draw.
+            by what ``kept_heads`` lists; the same for heads drawn at random, and drawn
+            from the "same layers", mean and interval over draws, and the least and the
+            most of a draw; of all these, what is left of the "lead" in logits, and the
+            lead itself.
     """
     model, _ = smollm2()
     rows: list[dict[str, float]] = []
-    drawn: dict[str, list[list[float]]] = {}
+    of_draws: dict[str, list[list[float]]] = {}
     for frame in HALVES[half][0]:
         of = prompts(half, frame, count)
         left, T = keeping(model, of), of.clean.shape[1] - of.again
-        rows.append({one: left(kept) for one, kept in kept_heads(model, T).items()})
-        rng = random.Random(0)  # the same heads for each frame
-        several = [random_heads(model, T, rng) for _ in range(draws)]
+        with torch.no_grad():
+            whole = float(of.difference(model(of.clean)).mean())
+        shares = {one: left(kept) for one, kept in kept_heads(model, T).items()}
+        rows.append(shares | {f"lead, {one}": whole * x for one, x in shares.items()})
+        rows[-1]["lead"] = whole
+        anywhere, layerwise = random.Random(0), random.Random(1)
+        several = [  # the same heads for each frame
+            random_heads(model, T, anywhere) | in_same_layers(model, T, layerwise)
+            for _ in range(draws)
+        ]
         for one in several[0]:
-            drawn.setdefault(one, []).append([left(masks[one]) for masks in several])
+            each = [left(masks[one]) for masks in several]
+            of_draws.setdefault(one, []).append(each)
+            of_draws.setdefault(f"lead, {one}", []).append([whole * x for x in each])
     found: many.Run = over_frames(rows)
-    for one, of_frames in drawn.items():
+    for one, of_frames in of_draws.items():
         means = torch.tensor(of_frames).mean(dim=0).tolist()
         found[one] = interval(means)
         found[f"range of {one}"] = rounded(torch.tensor([min(means), max(means)]))
@@ -225,10 +236,26 @@ def random_heads(model: TransformerLM, T: int, rng: random.Random) -> dict[str, 
     heads = list(itertools.product(layers, range(model.config.num_heads)))
     others = [one for one in heads if one not in {*AT_AGAIN, *AT_END}]
     again, end = rng.sample(others, len(AT_AGAIN)), rng.sample(others, len(AT_END))
+    return _masks(model, T, again, end, "")
+
+
+def in_same_layers(
+    model: TransformerLM, T: int, rng: random.Random
+) -> dict[str, Tensor]:
+    """The same for other heads, of each layer as many as the circuit has there.
+
+    Layer 23 has only four others beside the circuit's five.
+    """
+    return _masks(model, T, drawn(AT_AGAIN, rng), drawn(AT_END, rng), ", same layers")
+
+
+def _masks(
+    model: TransformerLM, T: int, again: Sequence[Head], end: Sequence[Head], name: str
+) -> dict[str, Tensor]:
     everywhere = torch.ones_like(mask_of(model, T, (), ()))
     everywhere[:, -1] = False
     return {
-        "random": mask_of(model, T, again, end),
-        "random at the end": everywhere | mask_of(model, T, (), end),
-        "without random": ~mask_of(model, T, again, end),
+        f"random{name}": mask_of(model, T, again, end),
+        f"random at the end{name}": everywhere | mask_of(model, T, (), end),
+        f"without random{name}": ~mask_of(model, T, again, end),
     }

@@ -19,11 +19,13 @@ from helpers.models.language_model import TransformerLM
 from helpers.models.patching import Part, watched
 
 CROSSING: Head = (23, 3)
+OTHER_MOVERS: tuple[Head, ...] = ((23, 4), (23, 5), (23, 6), (23, 8))
 # Heads that are switched off together, and as many others of their layers.
 SETS: dict[str, tuple[tuple[Head, ...], tuple[Head, ...]]] = {
     "23.3": ((CROSSING,), ((23, 4),)),
     "19.2 and 20.0": (LOOKING, OTHERS[0]),
-    "name movers": (MOVERS, ((23, 4), (23, 5), (23, 6), (23, 8))),
+    "name movers": (MOVERS, OTHER_MOVERS),
+    "19.2, 20.0 and name movers": ((*LOOKING, *MOVERS), (*OTHERS[0], *OTHER_MOVERS)),
 }
 Heads = Mapping[str, tuple[Head, ...]]
 LAST: Heads = {"29.0": ((29, 0),), "29.1": ((29, 1),)}
@@ -38,14 +40,14 @@ def switches(half: str, *, count: int = 8) -> many.Run:
 
     Returns:
         found: a dict of means and intervals over frames: the lead with "all heads",
-            without each of ``SETS`` and without its "others", and by how much the right
-            name is "named" there, above the mean over names; by how much "more" is
-            "lost" of both than without the "others", frame by frame; with all heads and
-            without the name movers, what the "movers", "24.4" and "23.3" add to the
-            lead, and the "size" of the stream at the end; the share of the difference
-            that the movers carry "together", patched at the end; and of 23.3, the
-            weight on the giver and what it adds to that name above the mean over names,
-            where one of the two gives and where a "third" does.
+            without each of ``SETS`` and without its "others", by how much the right
+            name is "named" there, above the mean over names, and what the "movers",
+            "24.4" and "23.3" add to the lead there; by how much "more" is "lost" of
+            both than without the "others", frame by frame; the "size" of the stream at
+            the end, with all heads and without the name movers; what ``swapped``
+            returns; and of 23.3, the weight on the giver and what it adds to that name
+            above the mean over names, where one of the two gives and where a "third"
+            does.
     """
     model, _ = smollm2()
     rows = []
@@ -68,9 +70,10 @@ def switches(half: str, *, count: int = 8) -> many.Run:
         row |= {
             f"{name}, movers off": one for name, one in added(model, of, MOVERS).items()
         }
-        into_clean = directions(model, of)["into clean"]
-        parts = [Part("context", *head) for head in MOVERS]
-        row["together"] = into_clean.share(parts, [into_clean.target.shape[1] - 1])
+        for name, heads in off.items():
+            adds = added(model, of, heads)
+            row |= {f"{one}, {name}": adds[one] for one in ADDING}
+        row |= swapped(model, of)
         for name, ids, giver in (
             ("one of the two", of.clean, of.subject),
             ("a third", of.third, of.stranger),
@@ -81,6 +84,31 @@ def switches(half: str, *, count: int = 8) -> many.Run:
             }
         rows.append(row)
     return over_frames(rows)
+
+
+def swapped(model: TransformerLM, of: Prompts) -> dict[str, float]:
+    """What some heads bring at the end that give what they give in the other prompt.
+
+    Returns:
+        found: a dict of the share that the movers bring "together", and in logits, of
+            "19.2 and 20.0", where all else answers to them, where the "movers" stay as
+            they were, and where all "later heads" do.
+    """
+    way = directions(model, of)["into clean"]
+    last = [way.target.shape[1] - 1]
+    movers, looking = (
+        [Part("context", *head) for head in heads] for heads in (MOVERS, LOOKING)
+    )
+    later = [
+        Part("context", layer, head)
+        for layer in range(max(LOOKING)[0] + 1, model.config.num_layers)
+        for head in range(model.config.num_heads)
+    ]
+    found = {"together": way.share(movers, last)}
+    for name, held in (("", ()), (", movers", movers), (", later heads", later)):
+        moved = way.moved(way.share(looking, last, held))
+        found[f"19.2 and 20.0 swapped{name}{' held' * bool(held)}"] = moved
+    return found
 
 
 def last_heads(half: str, *, count: int = 8) -> many.Run:

@@ -38,6 +38,7 @@ THREE = ("shakespeare", "prose", "code")
 PIECES, LENGTH = 40, 128  # for the weights
 SHORT = 96  # tokens, for the first token and the ablations
 PLACE = 32  # of a second token that might become a sink
+DRAWS = 10  # of other heads
 GROUPS = 8  # of four pieces each
 GRID = [
     *(
@@ -203,7 +204,8 @@ def ablation(ids: Tensor, *, other: int) -> many.Run:
 
     Returns:
         found: from each condition to the losses of the texts in nats per token, over
-            the tokens from place 16 on; "weight" beside those that change the stream:
+            the tokens from place 16 on (a list of them for each draw of "other
+            heads"); "weight" beside those that change the stream:
             the mean weight of the ``sink_heads`` on the first token.
     """
     T = ids.shape[1]
@@ -228,10 +230,10 @@ def ablation(ids: Tensor, *, other: int) -> many.Run:
         for place in (0, other):
             key = f"{name} of {'the first' if place == 0 else 'another'}"
             found[key] = _losses_under(ids, cores(place, sinking, values=of))
-    swapped = _as_many_others(sinking, generator)
-    found["key of the first, other heads"] = _losses_under(
-        ids, cores(0, swapped, values=False)
-    )
+    found["key of the first, other heads"] = [
+        _losses_under(ids, cores(0, _as_many_others(sinking, generator), values=False))
+        for _ in range(DRAWS)
+    ]
     for name, place in (
         ("whole", None),
         ("unmarked", 0),

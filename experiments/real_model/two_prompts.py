@@ -55,18 +55,35 @@ class Direction:
             with watched(model, parts) as given:
                 there = model(self.source, cache=repeated(cache, prefix))
             self.given = dict(given)
-            here = model(self.target, cache=repeated(cache, prefix))
+            with watched(model, parts) as given:
+                here = model(self.target, cache=repeated(cache, prefix))
+            self.own = dict(given)
         self.before = of.difference(here).mean()
         self.whole = of.difference(there).mean() - self.before
 
-    def share(self, parts: Sequence[Part], place: Sequence[int]) -> float:
-        """How much of the way to the source's answer some parts bring, at a place."""
+    def share(
+        self, parts: Sequence[Part], place: Sequence[int], held: Sequence[Part] = ()
+    ) -> float:
+        """How much of the way to the source's answer some parts bring, at a place.
+
+        Args:
+            parts: they give what they give in the source.
+            place: where.
+            held: they give there what they give in the target as it is.
+        """
         instead = {}
-        for part in parts:
-            given = self.given[Part(part.kind, part.layer)][:, place]
-            own = slice(None) if part.head is None else features(self.model, part.head)
-            instead[part] = given[..., own]
+        for several, runs in ((held, self.own), (parts, self.given)):
+            for part in several:
+                given = runs[Part(part.kind, part.layer)][:, place]
+                own = slice(None)
+                if part.head is not None:
+                    own = features(self.model, part.head)
+                instead[part] = given[..., own]
         return self._from(min(place), place, instead)
+
+    def moved(self, share: float) -> float:
+        """By how many logits a share takes the lead of the source's answer."""
+        return share * abs(float(self.whole))
 
     def _from(
         self, first: int, place: Sequence[int], instead: dict[Part, Tensor]

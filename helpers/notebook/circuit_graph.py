@@ -82,7 +82,7 @@ def circuit_graph(
     used |= {one.source for one in arrows if isinstance(one.source, int)}
     rows = _rows(tokens, used)
     at, bottom = _laid_out(rows, heads)
-    right = (len(heads) + 0.1) * COLUMN
+    right = (len(heads) + 0.25) * COLUMN
     picture = Picture(
         f"{title}. " + _told(tokens, heads, arrows, answer), (WIDTH, bottom + 1.0)
     )
@@ -213,6 +213,7 @@ def _draw(
     """One arrow from box to box, with its effect beside it."""
     start, end = at[arrow.source], at[arrow.target]
     looks = isinstance(arrow.source, int)
+    beside = "left" if looks else "center"
     if looks:
         start = end[0], start[1]
     line = ":" if looks else "-" if arrow.sure else "--"
@@ -237,8 +238,8 @@ def _draw(
         place = end[0] + 0.05, end[1] - half - 0.42
     elif arrow.target == ANSWER:  # in the gap below the head, on the outer side
         half = str(arrow.source).count(" ") * LINE / 2
-        part = (half + 0.3) / down
-        side = -0.28 if across > 0 else 0.28
+        part = (half + 0.24) / down
+        beside, side = ("right", -0.07) if across > 0 else ("left", 0.07)
         place = start[0] + part * across + side, start[1] + part * down
     else:  # beside the middle: above it, or at the left of what goes down
         size = math.hypot(across, down)
@@ -249,7 +250,7 @@ def _draw(
     axes.text(
         *place,
         arrow.effect,
-        ha="left" if looks else "center",
+        ha=beside,
         va="center",
         fontsize=9,
     )

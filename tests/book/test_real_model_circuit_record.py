@@ -133,6 +133,9 @@ def test_fourteen_heads_are_needed_and_do_not_do_it_alone(half):
     assert found["circuit"][MEAN] + 0.2 < found["circuit and below"][MEAN]
     assert found["circuit at the end"][MEAN] > 0.75
     assert found["range of random at the end"][1] < 0.3
+    for kind in ("random", "random at the end"):
+        assert found[f"range of {kind}, same layers"][1] < 0.3
+    assert found["range of without random, same layers"][0] > 0.85
 
 
 @pytest.mark.parametrize("half", BOTH)
@@ -163,6 +166,49 @@ def test_what_is_missed_without_some_heads_and_what_the_others_do(half):
     paths = run_of(what="paths")[half]
     road = paths["19.2 and 20.0 to queries of name movers"]
     assert found["together"][MEAN] < road[MEAN]
+
+
+@pytest.mark.parametrize("half", BOTH)
+def test_two_heads_steer_the_movers_and_a_part_goes_past_them(half):
+    found = run_of(what="switches")[half]
+    looking, both = "19.2 and 20.0", "19.2, 20.0 and name movers"
+    assert found[f"movers, without {looking}"][HIGH] < 0 < found["movers, all on"][MEAN]
+    for others in (looking, "23.3"):
+        kept = found[f"movers, without others than {others}"][MEAN]
+        assert abs(kept - found["movers, all on"][MEAN]) < 0.3
+    # Past the movers: more than a third of what is lost, and a fifth or so of a swap.
+    past = found["without name movers"][MEAN] - found[f"without {both}"][MEAN]
+    assert past > found[f"more lost without {looking}"][MEAN] / 3
+    moved, held, none = (
+        found[f"19.2 and 20.0 swapped{how}"][MEAN]
+        for how in ("", ", movers held", ", later heads held")
+    )
+    assert 0.1 < held / moved < 0.35
+    assert abs(none) < 0.15
+
+
+@pytest.mark.parametrize("half", BOTH)
+def test_24_4_lowers_the_right_name_no_longer_where_something_is_lost(half):
+    found = run_of(what="switches")[half]
+    for name in ("23.3", "19.2 and 20.0", "name movers"):
+        beside = found[f"24.4, without others than {name}"][MEAN]
+        assert abs(beside - found["24.4, all heads"][MEAN]) < 0.2, name
+        assert found[f"24.4, without {name}"][MEAN] > beside + 0.5, name
+
+
+@pytest.mark.parametrize("half", BOTH)
+def test_logits_and_shares_say_the_same(half):
+    swing = 2 * run_of(what="switches")[half]["all heads"][MEAN]
+    heads, paths, streams = (
+        run_of(what=one)[half] for one in ("heads", "paths", "streams")
+    )
+    path = "19.2 and 20.0 to queries of name movers"
+    for share, logits in (
+        (heads["23.3"]["into clean"], heads["23.3"]["logits"]),
+        (paths[path], paths[f"logits, {path}"]),
+        (streams["into clean"]["end"][-1], streams["logits into clean"]["end"][-1]),
+    ):
+        assert logits[MEAN] / swing == pytest.approx(share[MEAN], abs=0.08)
 
 
 def test_what_other_heads_do_where_the_movers_are_off_and_what_stays_open():

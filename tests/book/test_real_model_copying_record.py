@@ -119,6 +119,8 @@ def test_the_keys_of_induction_heads_need_one_head_before_them():
     found = the("composition")
     whole = statistics.fmean(found["whole"])
     assert statistics.fmean(found["keys"]) < 0.03
+    # Where the MLPs between may answer, a part comes back.
+    assert 0.1 < statistics.fmean(found["keys, MLPs"]) < 0.15
     assert whole > 0.65
     for name in ("queries", "values"):
         assert statistics.fmean(found[name]) > 0.59

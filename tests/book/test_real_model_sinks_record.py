@@ -150,6 +150,11 @@ def test_what_is_lost_without_the_sink_and_without_its_mark():
             < lost("value of the first").high
             < 0.5
         )
+        draws = run["key of the first, other heads"]
+        assert len(draws) == sinks.DRAWS
+        whole = statistics.fmean(run["whole"])
+        drawn = [statistics.fmean(one) - whole for one in draws]
+        assert statistics.fmean(drawn) < 0.8 * lost("key of the first").mean
         assert lost("unmarked").low > 0.8
         assert lost("unmarked elsewhere").mean < 0.1
         assert statistics.fmean(run["unmarked, weight"]) < 0.09

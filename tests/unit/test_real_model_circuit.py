@@ -181,6 +181,23 @@ def test_heads_drawn_at_random_are_as_many_and_not_the_circuits():
     assert not (kept["circuit"] & drawn["random"]).any()
     assert (~drawn["without random"]).sum() == 14
     assert drawn["random at the end"].sum() == kept["circuit at the end"].sum()
+    beside = circuit_ablation.in_same_layers(model, 5, random.Random(0))
+    layer_by_layer = beside["random, same layers"].sum(dim=(1, 2))
+    own = kept["circuit"].sum(dim=(1, 2))
+    assert torch.equal(layer_by_layer, own.minimum(9 - own))  # 23 has four others
+    assert not (kept["circuit"] & beside["random, same layers"]).any()
+
+
+def test_what_is_held_is_not_swapped():
+    need("smollm2-135m")
+    model, _ = circuit.smollm2()
+    of = prompts("choosing", FRAMES[0], 4)
+    way = Direction(model, of, of.clean, of.swapped)
+    end = [way.target.shape[1] - 1]
+    first, later = [Part("context", 20)], [Part("stream", 29)]
+    assert way.share(first, end) > 0.1
+    assert way.share(first, end, later) == pytest.approx(0, abs=1e-4)
+    assert way.moved(0.5) == pytest.approx(abs(float(way.whole)) / 2)
 
 
 def test_the_giver_is_looked_at_and_lowered():
