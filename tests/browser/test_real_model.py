@@ -1012,12 +1012,12 @@ def test_a_text_whose_reading_was_stopped_leaves_the_one_before(own, tiny):
     own.hand_over("open", path)
     assert_reads(own, reader, TEXT)
     own.page.evaluate("""() => {
-        const place = document.querySelector(".live [data-value=status]");
-        new MutationObserver((_, watch) => {
-            if (!place.textContent.startsWith("Reading: ")) return;
-            watch.disconnect();
-            document.querySelector(".live [data-control=read]").click();
-        }).observe(place, { childList: true });
+        const { postMessage } = Worker.prototype;
+        Worker.prototype.postMessage = function (message) {
+            postMessage.call(this, message);
+            Worker.prototype.postMessage = postMessage;
+            postMessage.call(this, { kind: "stop", number: message.number });
+        };
     }""")
     own.type("own text", "cat on " * 20)
     own.press("own text", "Enter")

@@ -31,7 +31,7 @@ const modelField = (label, open) =>
 export function opening({ model, fileUrl, ask, say }) {
   let name = ""; // of the file that was handed over last, if it has one
   let isFetched = false;
-  let isFetching = false;
+  let isFetching = false; // or opening what was fetched
   const begin = (file, fetched) => {
     [name, isFetched] = [file instanceof File ? file.name : "", fetched];
     if (ask(file)) tell("The file is being opened.");
@@ -55,10 +55,10 @@ export function opening({ model, fileUrl, ask, say }) {
       tell("");
       say("", error instanceof Error ? error.message : String(error));
     }
-    isFetching = false;
   };
-  /** Words alone: nothing is being read. */
+  /** Words alone: nothing is being read; none: nothing is under way any more. */
   const tell = (words, done = 0, total = 0) => {
+    if (words === "") isFetching = false;
     const isHere = element.isConnected;
     if (!isHere) say(words);
     said.textContent = isHere ? words : "";

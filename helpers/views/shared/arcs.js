@@ -9,6 +9,7 @@ export const LEAST_ARC = 0.02; // a smaller weight has no arc
 const MARGIN = 3; // left of all tokens, where a way from line to line lies
 const ABOVE = 6; // a line of tokens, where it goes to that edge
 const ROUND = 5; // of its corners
+const LOW = 22; // for an arc that stays between two lines of tokens, which on a phone are close
 
 /**
  * An arc over what stands between two points; a head that is off has a dashed one. `way` leads from
@@ -28,8 +29,8 @@ export function arc(from, to, weight, works = true, way = over) {
   });
 }
 
-function over(from, to) {
-  const top = Math.min(from.y, to.y) - Math.min(30, 8 + Math.abs(from.x - to.x) / 6);
+function over(from, to, most = 30) {
+  const top = Math.min(from.y, to.y) - Math.min(most, 8 + Math.abs(from.x - to.x) / 6);
   return `M ${from.x} ${from.y} Q ${(from.x + to.x) / 2} ${top} ${to.x} ${to.y}`;
 }
 
@@ -67,7 +68,13 @@ export function arcsOver(row) {
       return { x: token.offsetLeft + token.offsetWidth / 2, y: token.offsetTop };
     };
     const wayTo = (start, end, weight, works) =>
-      arc(start, end, weight, works, start.y === end.y ? over : around);
+      arc(
+        start,
+        end,
+        weight,
+        works,
+        start.y === end.y ? (one, other) => over(one, other, LOW) : around,
+      );
     const arcTo = (weight, i) =>
       from === null || i === from || weight < LEAST_ARC
         ? []
