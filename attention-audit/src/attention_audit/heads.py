@@ -142,19 +142,18 @@ def _split_across_tokens(inside: Inside, source: Source) -> bool:
     """Whether heads are an earlier result whose tokens were mixed on the way."""
     if "" not in source.parameters:
         return False
-    first = int(source.place.min())
-    heads = torch.unique(source.before, dim=0)
-    seen = 0
-    trace = inside.trace
-    if trace.ambiguous & set(range(inside.known)):
-        return False
-    for result in trace.results[: inside.known]:
-        if seen >= first:
-            return False
-        if _tokens_mixed(heads, result):
-            return True
-        seen += result.shape[1]
-    return False
+    first, heads, seen = int(source.place.min()), torch.unique(source.before, dim=0), 0
+    trace, places = inside.trace, set(source.place.flatten().tolist())
+    earlier = []
+    for r, result in enumerate(trace.results[: inside.known]):
+        columns = range(seen, seen + result.shape[1])
+        seen = columns.stop
+        if r in trace.ambiguous:
+            if places & set(columns):  # its rows may be no tokens
+                return False
+        elif columns.start < first:
+            earlier.append(result)
+    return any(_tokens_mixed(heads, one) for one in earlier)
 
 
 def _tokens_mixed(heads: Tensor, rows: Tensor) -> bool:
