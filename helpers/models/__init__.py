@@ -6,7 +6,8 @@ Read ``transformer_block`` (one block), ``positions`` (where a token stands;
 calls) and ``generation`` (writing on). ``recurrent_layers`` are attention whose memory
 has a fixed size. ``fast_decoding`` writes on sooner, and ``paged_cache`` keeps many
 texts in one store. ``model_file`` is a model as a file, ``eight_bits`` one that is
-small enough for a page; ``quantisation`` rounds weights to fewer bits. ``switches`` is eval mode, or a head that is off, for a while;
+small enough for a page; ``quantisation`` rounds weights to fewer bits.
+``switches`` is eval mode, or a head that is off, for a while;
 ``patching`` runs a model with parts of another run; ``induction`` scores heads that
 repeat what came next last time; ``head_reading`` packs what all heads do with a text,
 for a record and a page.

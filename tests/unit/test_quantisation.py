@@ -59,7 +59,10 @@ def test_what_is_rounded_stays_as_it_is():
         (lambda: rounded(drawn(4), 0), "bits must be from 1 to 8, got 0"),
         (lambda: rounded(drawn(4), 4, 3), "size must divide the 4 weights .* got 3"),
         (lambda: rounded(drawn(4), 4, 0), "size must divide .* got 0"),
-        (lambda: rounded(drawn(4), 4, 2.0), "size must be an integer of at least 0, got 2.0"),
+        (
+            lambda: rounded(drawn(4), 4, 2.0),
+            "size must be an integer of at least 0, got 2.0",
+        ),
         (lambda: rounded(torch.tensor([0.0, 1e6]), 4), "weight must .* float16"),
         (lambda: rounded(torch.tensor([0.0, torch.nan]), 4), "weight must .*float16"),
     ],
