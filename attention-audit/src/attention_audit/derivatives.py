@@ -9,8 +9,9 @@ from torch import Tensor
 from attention_audit.subject import Precision, Subject, context_of, number
 
 MOST_TOKENS = 6
-# For the coarsest number in a call: how far a step goes, and what may differ.
-STEPS = {torch.float64: (1e-5, 1e-3), torch.float32: (1e-2, 5e-2)}
+COARSEST = 1e-6  # rounding: in 16 bits, no step is small
+# How far steps go, and what may differ: the second where the first are mere rounding.
+STEPS = (((1e-5, 2e-5, 5e-6), 1e-3), ((1e-2, 2e-2, 4e-3), 1e-2))
 
 
 class Slope(NamedTuple):
@@ -18,24 +19,23 @@ class Slope(NamedTuple):
 
     name: str
     told: float
-    steps: tuple[float, float]
+    steps: tuple[float, ...]
+    allowed: float
 
 
 def gradients_of_steps(subject: Subject) -> str:
     """Where a gradient isn't what steps in both directions change; or "".
 
     In float64, on a few tokens; in eval mode, and in train mode with one seed. Steps of
-    two sizes must agree, or nothing is said: behind a corner there is no gradient.
+    three sizes must agree, or nothing is said: behind a corner there is no gradient.
     """
     if subject.forward_only or subject.half:
         return ""
     for training in (False, True):
-        for slope, allowed in _slopes(subject, training):
-            near, far = slope.steps
-            size = max(abs(near), abs(far), abs(slope.told))
-            if abs(near - far) > allowed * size:
-                continue
-            if abs(slope.told - near) > 3 * allowed * size:
+        for slope in _slopes(subject, training):
+            near = slope.steps[0]
+            size = max(abs(near), abs(slope.told))
+            if abs(slope.told - near) > 10 * slope.allowed * size:
                 mode = "in train mode, " if training else ""
                 return (
                     f"{mode}the gradient of {slope.name} isn't what small steps "
@@ -49,7 +49,7 @@ def number_with_sign(value: float) -> str:
     return f"{'-' if value < 0 else ''}{number(abs(value))}"
 
 
-def _slopes(subject: Subject, training: bool) -> list[tuple[Slope, float]]:
+def _slopes(subject: Subject, training: bool) -> list[Slope]:
     """For x and each parameter, a Slope; only what isn't lost in rounding."""
     module = subject.copy().double().train(training)
     x = subject.x(min(subject.T, MOST_TOKENS), seed=4).double().requires_grad_()
@@ -66,11 +66,9 @@ def _slopes(subject: Subject, training: bool) -> list[tuple[Slope, float]]:
     def value() -> Tensor:
         return (context_of(module, x) * direction).sum()
 
-    dtype = next((d for d in STEPS if torch.finfo(d).eps >= seen.coarsest), None)
     with torch.no_grad():
-        if dtype is None or value() != value():
+        if seen.coarsest > COARSEST or value() != value():
             return []
-    step, allowed = STEPS[dtype]
     named: list[tuple[str, Tensor]] = [("x", x)]
     named += [(n, p) for n, p in module.named_parameters() if p.requires_grad]
     gradients = torch.autograd.grad(
@@ -82,13 +80,14 @@ def _slopes(subject: Subject, training: bool) -> list[tuple[Slope, float]]:
             continue
         along = random(one.shape)
         told = (gradient * along).sum().item()
-        steps = [_stepped(value, one, along, size) for size in (step, 2 * step)]
-        found.append(Slope(name, told, (steps[0], steps[1])))
+        for sizes, allowed in STEPS:
+            steps = tuple(_stepped(value, one, along, size) for size in sizes)
+            if max(steps) - min(steps) <= allowed * max(map(abs, steps)):
+                found.append(Slope(name, told, steps, allowed))
+                break
     largest = max((abs(one.steps[0]) for one in found), default=0.0)
     return [
-        (one, allowed)
-        for one in found
-        if max(abs(one.told), abs(one.steps[0])) > 1e-3 * largest
+        one for one in found if max(abs(one.told), abs(one.steps[0])) > 1e-3 * largest
     ]
 
 
