@@ -41,6 +41,13 @@ def test_early_on_faint_directions_are_noise_of_16_stories_and_not_of_160(run):
 
 
 @pytest.mark.parametrize("looks", RECIPE)
+def test_a_fifth_of_16_stories_comes_again_and_two_thirds_of_160(looks):
+    one, ten = (over_matrices(looks[EARLY], size) for size in ("one", "ten"))
+    assert one[3] == pytest.approx(1 / 5, abs=0.035)
+    assert ten[3] == pytest.approx(2 / 3, abs=0.035)
+
+
+@pytest.mark.parametrize("looks", RECIPE)
 def test_later_less_comes_again_and_at_the_end_hardly_anything(looks):
     for size in ("one", "ten"):
         early, later, last = (

@@ -3,6 +3,7 @@
 import pytest
 
 from experiments import block_parts, equal_caches, sweeps
+from helpers import published
 from helpers.recorded import results
 from helpers.recorded.spread import mean_and_interval
 from helpers.recorded.sweeps import at_best_rate
@@ -53,6 +54,19 @@ def test_keys_of_full_width_end_lower_than_narrow_ones_and_than_latents():
         pairs = zip(of_seeds(high), of_seeds(low), strict=True)
         gain = mean_and_interval([one["test"] - other["test"] for one, other in pairs])
         assert gain.low > 0, (low, high)
+
+
+def test_of_latents_and_heads_of_their_own_neither_ends_lower_for_sure():
+    pairs = zip(of_seeds("MLA"), of_seeds("MHA"), strict=True)
+    above = mean_and_interval([one["test"] - other["test"] for one, other in pairs])
+    assert above.low < 0 < above.mean
+
+
+def test_these_latents_hardly_compress_and_those_of_a_large_model_do():
+    small = equal_caches.SIDES["MLA"]["latent_dim"] / block_parts.WIDTH
+    large = published.sizes("DeepSeek-V3 671B")
+    assert small > 0.8
+    assert large["latent"] / large["d_model"] == 1 / 14
 
 
 def test_the_plain_block_that_caches_twice_as_much_ends_no_lower_than_mqa():

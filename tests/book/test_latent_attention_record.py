@@ -78,10 +78,16 @@ def test_sizes_and_bytes_of_the_page():
     each = sizes["heads"] * 2 * absorbed / (2 * (L + R))
     able = published.figure("H100 FLOPs") / published.figure("H100 bandwidth")
     assert (round(each), round(able)) == (242, 295)
+    assert (round(2 * each), round(each / 8)) == (484, 30)  # two queries; 16 heads
+    assert each / 8 < each < able < 2 * each
     indexer = published.sizes("DeepSeek-V3.2 indexer")
     assert (indexer["heads"], indexer["head_dim"], indexer["chosen"]) == (64, 128, 2048)
     share = indexer["heads"] * indexer["head_dim"] / (sizes["heads"] * absorbed)
     assert round(1 / share) == 17
+    products = indexer["heads"] * indexer["head_dim"]
+    assert round(sizes["heads"] * made / products) == 5
+    assert round((L + R) / indexer["head_dim"], 1) == 4.5
+    assert kept["GQA"] == 8 * kept["MQA"]  # of 8 GPUs, each has one head of keys
 
 
 def test_the_small_model_has_no_sink_and_a_gate_changes_little():

@@ -122,6 +122,22 @@ def test_the_references_rate_was_chosen_by_its_luckiest_seed():
     assert min(others) > first + 0.05
 
 
+def test_of_the_rungs_alone_only_muons_costs_time_and_only_two_blocks_save_any():
+    taken = {}
+    for side in ("bottom", *(f"alone: {rung}" for rung in recipe_ablations.RUNGS)):
+        runs = at_best_rate(
+            RECORD["runs"], side=side, characters=recipe_ablations.CHARACTERS
+        )
+        taken[side] = statistics.median(run["processor"] for run in runs)
+    before = taken.pop("bottom")
+    assert {side for side, each in taken.items() if each > 1.1 * before} == {
+        "alone: Muon"
+    }
+    assert {side for side, each in taken.items() if each < 0.89 * before} == {
+        "alone: two blocks"
+    }
+
+
 def test_two_rungs_do_harm_alone():
     for rung, most in (("linear decay to zero", -0.04), ("256 characters", -0.4)):
         assert ALONE[rung].high < most

@@ -24,5 +24,10 @@ def test_the_record_in_the_book_is_one():
     losses = minute.chosen(of_one, "minute", "loss")
     assert statistics.fmean(losses) + 2 * standard_error(losses) < 1.55
     assert minute.share(of_one, "minute", "seconds") < 0.75
+    seconds = (
+        minute.chosen(of_one, recipe, "seconds") for recipe in ("minute", "in bfloat16")
+    )
+    shares = [one / other for one, other in zip(*seconds, strict=True)]
+    assert round(statistics.median(shares), 2) == 0.92
     assert statistics.fmean(minute.chosen(of_one, "sprint", "loss")) < 1.886
     assert minute.share(of_one, "sprint", "seconds") < 0.15
