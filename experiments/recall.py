@@ -42,20 +42,17 @@ BESIDE: dict[str, dict[str, Any]] = {
     "delta, keys of 32": {"attention": "delta", "d_model": 64, **ONE},
     "softmax, keys of 8": {"d_model": 16, **ONE},
     "delta, four times the steps": {"attention": "delta", **ONE},
-    "linear, four times the steps": {"attention": "linear", **ONE},
 }
 KEYS, VALUES = 64, 16
 PAIRS = (2, 4, 8, 16, 32)  # different keys in a text
 WRITES, ASKED = 32, 16  # pairs that a text writes at most, and keys that it asks for
 D_MODEL, HEADS, LAYERS = 32, 2, 2  # so a head is 16 wide
 STEPS, BATCH, WARMUP = 600, 16, 30
-LONGER = dict.fromkeys(
-    ("delta, four times the steps", "linear, four times the steps"), 4 * STEPS
-)
+LONGER = {"delta, four times the steps": 4 * STEPS}
 BEGIN = (0.008, 0.016, 0.032)
 FIRST = sweeps.SEEDS[:1]  # it chooses the rate
 #: Here all seeds choose it.
-UNLIKE = ("linear, one layer", "delta, one layer", "linear, four times the steps")
+UNLIKE = ("linear, one layer", "delta, one layer")
 TEXTS = {"validation": 64, "test": 256}  # of each kind
 
 

@@ -113,12 +113,17 @@ def test_ntk_aware_scaling_mends_the_notes_with_a_larger_factor():
         assert ahead(other, one, FAR).low > 0
     assert min(column(found[-1], FAR)) > 0.9
     base = 10_000 * 30.66 ** (16 / 14)
-    assert base == pytest.approx(reading_on.WAYS["larger base"]["rotary_base"], rel=1e-3)
+    assert base == pytest.approx(
+        reading_on.WAYS["larger base"]["rotary_base"], rel=1e-3
+    )
 
 
 def test_the_unscaled_model_recalls_more_again_at_the_largest_distances():
     runs = at_best_rate(RUNS, part="before", kind="rotary", way="as trained")
-    means = [statistics.fmean(one) for one in zip(*(run["notes"] for run in runs), strict=True)]
+    means = [
+        statistics.fmean(one)
+        for one in zip(*(run["notes"] for run in runs), strict=True)
+    ]
     assert [round(one, 2) for one in means[3:]] == [0.60, 0.70]
     assert all(run["notes"][4] > run["notes"][3] for run in runs)
 
