@@ -64,7 +64,8 @@ WAYS: dict[str, dict[str, Any]] = {
         **{"rotary_scaling": "ntk", "rotary_scaling_factor": 4 * FACTOR},
         "trained_length": TRAINED,
     },
-    **dict.fromkeys(("pairs 3 and 4", "all but 3 and 4"), {}),
+    "pairs 3 and 4": {},
+    "all but 3 and 4": {},
 }
 #: Pairs that turn more slowly by FACTOR, and the others as they did.
 SLOWED = {"pairs 3 and 4": (3, 4), "all but 3 and 4": (0, 1, 2, 5, 6, 7)}
