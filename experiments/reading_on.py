@@ -24,6 +24,7 @@ from torch import Tensor
 from experiments import many, running, sweeps
 from helpers.models.context_extension import yarn_temperature
 from helpers.models.language_model import TransformerLM
+from helpers.models.transformer_block import TransformerConfig
 from helpers.recorded.sweeps import best_rate, has
 from helpers.text import corpus, recall
 from helpers.text.batches import NOTHING, Windows
@@ -55,11 +56,24 @@ WAYS: dict[str, dict[str, Any]] = {
         "trained_length": 10**7,
     },
     "yarn's speeds": {"rotary_scaling": "yarn", **SCALED},
+    "ntk, s = 8": {
+        **{"rotary_scaling": "ntk", "rotary_scaling_factor": 2 * FACTOR},
+        "trained_length": TRAINED,
+    },
+    "ntk, s = 16": {
+        **{"rotary_scaling": "ntk", "rotary_scaling_factor": 4 * FACTOR},
+        "trained_length": TRAINED,
+    },
+    "pairs 3 and 4": {},
+    "all but 3 and 4": {},
 }
+#: Pairs that turn more slowly by FACTOR, and the others as they did.
+SLOWED = {"pairs 3 and 4": (3, 4), "all but 3 and 4": (0, 1, 2, 5, 6, 7)}
 #: What a way is fine-tuned on: windows of the new length, and as a control of the old.
 TUNINGS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(WAYS, ("longer", "control")),
-    **dict.fromkeys(("yarn's temperature", "yarn's speeds"), ()),
+    **dict.fromkeys(("yarn's temperature", "yarn's speeds", *SLOWED), ()),
+    **dict.fromkeys(("ntk, s = 8", "ntk, s = 16"), ()),
 }
 TUNED = ("rotary", "alibi")  # kinds that are fine-tuned
 BEGIN = {"trained": (0.002, 0.004, 0.008), "longer": (0.001, 0.002, 0.004)}
@@ -228,6 +242,18 @@ def _undo_temperature(model: TransformerLM) -> None:
                 weight.div_(yarn_temperature(FACTOR) ** 2)
 
 
+def _slow(model: TransformerLM, pairs: Iterable[int]) -> None:
+    """Let these pairs of every head turn more slowly by FACTOR, in place."""
+
+    class Slower(TransformerConfig):
+        def frequencies(self, **options: Any) -> Tensor:
+            speeds = super().frequencies(**options)
+            speeds[list(pairs)] /= FACTOR
+            return speeds
+
+    model.config = Slower(**vars(model.config))
+
+
 def train_one(settings: many.Settings) -> many.Run:
     """Train a model, or go on with one.
 
@@ -249,6 +275,8 @@ def train_one(settings: many.Settings) -> many.Run:
     model = changed(trained(kind, rate, seed, steps), **WAYS[settings["way"]])
     if settings["way"] == "yarn's speeds":
         _undo_temperature(model)
+    if settings["way"] in SLOWED:
+        _slow(model, SLOWED[settings["way"]])
     if settings["steps"]:
         T = LONGER if settings["part"] == "longer" else TRAINED
         config = TrainConfig(

@@ -37,15 +37,22 @@ BESIDE: dict[str, dict[str, Any]] = {
     "softmax, one layer": ONE,
     "linear, one layer": {"attention": "linear", **ONE},
     "delta, one layer": {"attention": "delta", **ONE},
+    # Key embeddings, and so what queries can tell apart, are half as wide as the model.
+    "delta, keys of 8": {"attention": "delta", "d_model": 16, **ONE},
+    "delta, keys of 32": {"attention": "delta", "d_model": 64, **ONE},
+    "softmax, keys of 8": {"d_model": 16, **ONE},
+    "delta, four times the steps": {"attention": "delta", **ONE},
 }
 KEYS, VALUES = 64, 16
 PAIRS = (2, 4, 8, 16, 32)  # different keys in a text
 WRITES, ASKED = 32, 16  # pairs that a text writes at most, and keys that it asks for
 D_MODEL, HEADS, LAYERS = 32, 2, 2  # so a head is 16 wide
 STEPS, BATCH, WARMUP = 600, 16, 30
+LONGER = {"delta, four times the steps": 4 * STEPS}
 BEGIN = (0.008, 0.016, 0.032)
 FIRST = sweeps.SEEDS[:1]  # it chooses the rate
-UNLIKE = ("linear, one layer", "delta, one layer")  # here all seeds choose it
+#: Here all seeds choose it.
+UNLIKE = ("linear, one layer", "delta, one layer")
 TEXTS = {"validation": 64, "test": 256}  # of each kind
 
 
@@ -105,12 +112,12 @@ class RecallModel(nn.Module):
             "num_heads": HEADS,
             "num_layers": LAYERS,
             "positions": "none",
+            "d_model": D_MODEL,
             **(SIDES | BESIDE)[side],
         }
         config = TransformerConfig(
             vocab_size=VALUES,
             context_length=WRITES + ASKED,
-            d_model=D_MODEL,
             norm="rms",
             mlp_ratio=2,
             **options,
@@ -118,16 +125,16 @@ class RecallModel(nn.Module):
         self.bias = None
         if config.positions == "alibi":
             self.bias = functools.partial(alibi_bias, config.num_heads)
-        half = D_MODEL // 2
+        half = config.d_model // 2
         self.key_embedding = nn.Embedding(KEYS, half)
         self.value_embedding = nn.Embedding(VALUES, half)
         self.asking = nn.Parameter(torch.randn(half))  # in place of a value
-        self.position_embedding = nn.Embedding(WRITES, D_MODEL)
+        self.position_embedding = nn.Embedding(WRITES, config.d_model)
         self.blocks = nn.ModuleList(
             Block(config, layer) for layer in range(config.num_layers)
         )
         self.final_norm = make_norm(config)
-        self.head = nn.Linear(D_MODEL, VALUES, bias=False)
+        self.head = nn.Linear(config.d_model, VALUES, bias=False)
 
     def forward(self, texts: Texts) -> Tensor:
         """Logits (B, Q, VALUES) for what is asked."""
@@ -239,7 +246,7 @@ def wanted(record: dict[str, Any]) -> list[many.Settings]:
     found: list[many.Settings] = []
     for side in (*SIDES, *BESIDE):
         beside = sweeps.SEEDS if side in UNLIKE else FIRST
-        plain = {"side": side, "steps": STEPS}
+        plain = {"side": side, "steps": LONGER.get(side, STEPS)}
         found += sweeps.lacking(record["runs"], plain, BEGIN, beside=beside)
     return found
 

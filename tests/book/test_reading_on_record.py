@@ -1,5 +1,6 @@
 """What the page "Reading on" says of models that read beyond their training."""
 
+import itertools
 import statistics
 
 import pytest
@@ -12,7 +13,7 @@ from helpers.recorded.sweeps import at_best_rate, has
 
 RUNS = results.record("reading_on")["runs"]
 NEAR, END, CLOSE, FAR = range(len(COLUMNS))
-COMPARED, PARTS, OTHERS = list(SIDES)[:6], list(SIDES)[6:8], list(SIDES)[8:]
+COMPARED, ALONE, OTHERS = list(SIDES)[:6], list(SIDES)[6:12], list(SIDES)[12:]
 CHOSEN = {"t5": 0.008}  # at the others, 0.004 is best
 
 
@@ -95,12 +96,46 @@ def test_yarn_and_a_larger_base_recall_the_far_notes():
         assert all(one < other for one, other in pairs), side
 
 
+def test_slowing_pairs_3_and_4_alone_mends_the_notes_and_slowing_the_others_does_not():
+    pairs, others = ALONE[:2]
+    assert [mean(pairs, place) for place in (NEAR, END, FAR)] == [0.72, 1.55, 0.98]
+    assert min(column(pairs, FAR)) > 0.96
+    assert mean(others, FAR) == 0.63
+    assert ahead(pairs, others, FAR).low > 0.2
+    assert max(column(others, FAR)) < 0.75
+    assert ahead("interpolation", pairs, NEAR).low > 2
+
+
+def test_ntk_aware_scaling_mends_the_notes_with_a_larger_factor():
+    found = ["NTK-aware", *ALONE[2:4]]
+    assert [mean(side, FAR) for side in found] == [0.69, 0.88, 0.98]
+    for one, other in itertools.pairwise(found):
+        assert ahead(other, one, FAR).low > 0
+    assert min(column(found[-1], FAR)) > 0.9
+    base = 10_000 * 30.66 ** (16 / 14)
+    assert base == pytest.approx(
+        reading_on.WAYS["larger base"]["rotary_base"], rel=1e-3
+    )
+
+
+def test_the_unscaled_model_recalls_more_again_at_the_largest_distances():
+    runs = at_best_rate(RUNS, part="before", kind="rotary", way="as trained")
+    means = [
+        statistics.fmean(one)
+        for one in zip(*(run["notes"] for run in runs), strict=True)
+    ]
+    assert [round(one, 2) for one in means[3:]] == [0.60, 0.70]
+    assert all(run["notes"][4] > run["notes"][3] for run in runs)
+
+
 def test_of_yarns_two_parts_it_is_the_speeds():
-    speeds, scores = PARTS
+    speeds, scores = ALONE[4:]
     assert (mean(speeds, FAR), mean(speeds, END)) == (0.99, 1.48)
     assert (mean(scores, FAR), mean(scores, END)) == (0.74, 3.11)
     assert mean(speeds, NEAR) == 1.00
     assert ahead(scores, "as trained", FAR).low > 0
+    pairs = zip(column(scores, FAR), column("as trained", FAR), strict=True)
+    assert all(one > other for one, other in pairs)
     assert ahead("YaRN", speeds, NEAR).low > 0
     found = ahead("YaRN", speeds, FAR)
     assert found.low < 0 < found.high
@@ -113,7 +148,9 @@ def test_what_other_positions_lose_beyond_their_training():
     assert [mean(side, NEAR) for side in OTHERS] == [0.87, 1.17, 0.79, 1.55]
     assert [mean(side, END) for side in OTHERS] == [1.35, 1.63, 2.54, 2.03]
     rises = {side: mean(side, END) - mean(side, NEAR) for side in OTHERS}
-    assert max(rises[t5], rises[partial], rises[nope]) < 0.6 < rises[half] < 2
+    lost = [rises[side] for side in (t5, partial, nope)]
+    assert (round(min(lost), 2), round(max(lost), 2)) == (0.46, 0.48)
+    assert max(lost) < 0.6 < rises[half] < 2
     for side in OTHERS:
         for row in summary(side):
             assert row[END] > row[NEAR] + 0.2

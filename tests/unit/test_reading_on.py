@@ -115,3 +115,15 @@ def test_a_run_is_the_same_each_time_and_its_weights_are_kept(tmp_path, monkeypa
     run = reading_on.train_one(tuned)
     kept.unlink()
     assert run == reading_on.train_one(tuned)
+
+
+@pytest.mark.parametrize("way", reading_on.SLOWED)
+def test_some_pairs_turn_more_slowly_and_the_others_as_they_did(way):
+    ours = model(d_model=32, num_heads=2, positions="rotary")
+    before = ours.config.frequencies()
+    reading_on._slow(ours, reading_on.SLOWED[way])
+    ratios = before / ours.config.frequencies()
+    slowed = [pair in reading_on.SLOWED[way] for pair in range(8)]
+    expected = torch.where(torch.tensor(slowed), reading_on.FACTOR, 1.0)
+    torch.testing.assert_close(ratios, expected)
+    assert slowed[3] != slowed[0]
