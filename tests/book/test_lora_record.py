@@ -69,3 +69,14 @@ def test_a_higher_rate_was_tried_and_is_worse():
             for rate in (best, rates[rates.index(best) + 1])
         )
         assert sum(higher) > sum(here)
+
+
+def test_the_lowest_rates_learn_stories_and_forget_nothing():
+    came = losses("elsewhere", text="none")[0]
+    for settings in (
+        EVERY | {"rate": 0.00003},
+        LINEAR | {"rank": 4, "rate": 0.001},
+        FEW | {"rank": 4, "rate": 0.003},
+    ):
+        assert max(losses("test", **settings)) < 0.65 * BEFORE
+        assert max(losses("elsewhere", **settings)) < came
