@@ -825,6 +825,21 @@ def test_an_answer_in_a_chat_stands_on_a_line_of_its_own(talk):
     assert shown.value("written") == f"{TEXTS[0]}\nfed"
 
 
+def test_what_the_model_wrote_stays_when_the_text_becomes_a_question(talk):
+    shown = talk.opened().shown
+    shown.press("write", "Enter")
+    talk.write("fed")
+    talk.say("ended", why="most")
+    count = shown.page.evaluate("asked.length")
+    shown.press("chat", "Space")
+    assert shown.page.evaluate("asked.length") == count
+    assert shown.value("new") == "fed"
+    assert shown.value("unread").startswith("This question hasn't been asked yet")
+    shown.press("read", "Enter")
+    asked = talk.asked()
+    assert (asked["kind"], asked["chat"]) == ("read", True)
+
+
 def test_it_goes_on_writing_while_nobody_sees_the_page(talk):
     """A text has an end, and who waits for it may look at something else."""
     shown = talk.opened().shown

@@ -68,7 +68,7 @@ export function ownText({ read, answer, write, stop, back }) {
     value: false,
     change: () => {
       compare();
-      read();
+      if (written.textContent === "") read(); // else what the model wrote would be lost
     },
   });
   /** A text is read; a question is answered as well. */
