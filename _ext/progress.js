@@ -78,7 +78,7 @@
   // Once, when all views have run: later a button may say "Copied!" among the words.
   const nameSteps = () => {
     for (const answer of answers)
-      names.set(answer, named(answer.parentElement?.querySelector(".cell_input")?.textContent));
+      names.set(answer, named(answer.parentElement?.querySelector(".cell_input pre")?.textContent));
     for (const quiz of quizzes) names.set(quiz, named(quiz.querySelector("legend")?.textContent));
   };
 

@@ -4,5 +4,5 @@
 ``story_model``, ``learning_in_the_page``, ``processes``, ``two_core_minute``, and
 ``memory_cost`` and ``real_model``, which train nothing. Each has a record in
 ``helpers/recorded/``; losses are in nats per character, on held-out text. ``many``,
-``running`` and ``sweeps`` are what they share.
+``running`` and ``sweeps`` are what they share, ``everyday`` sentences to measure on.
 """

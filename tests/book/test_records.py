@@ -18,7 +18,8 @@ from tests.book.test_notebooks import NOTEBOOKS, code
 from tools import notebooks, tables
 
 NAMES = sorted(path.stem for path in (ROOT / "helpers/recorded").glob("*.json"))
-SHARED = {"many", "running", "sweeps"}  # no experiment, but what they share
+# No experiments, but what they share.
+SHARED = {"everyday", "many", "running", "sweeps"}
 
 
 def docstring(path):

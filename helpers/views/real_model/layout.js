@@ -1,5 +1,5 @@
-// Where the parts of a real model's view stand: the file's field above the picture, or in its place,
-// once a model is open, the reader's text with all that is told beside it.
+// Where the parts of a real model's view stand: the file's field above the picture, or in its
+// place, once a model is open, the reader's text with all that is told beside it.
 
 import { h } from "../shared/page.js";
 import { OF_TABLES, openedInWords, STAYS } from "./in_words.js";

@@ -34,8 +34,8 @@ const ERRS =
  * `asked()`, what stands in the field; `put(asked)` something else into it; `focus()`;
  * `writing(on)`, whether it is writing now; `reading(asked)`, what is being read, null for nothing;
  * `slow()`, that this takes a while, so that it can be stopped; `refuse()`, that what stands in the
- * field can't be read; and `show(asked, written)`, what the model has read, beside which a field that differs says so,
- * and what it wrote, on a line of its own in a chat.
+ * field can't be read; and `show(asked, written)`, what the model has read, beside which a field
+ * that differs says so, and what it wrote, on a line of its own in a chat.
  * @param {{
  *   read: () => void, answer: (how: How) => void, write: (how: How) => void, stop: () => void,
  *   back: () => void,

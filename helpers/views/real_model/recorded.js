@@ -31,7 +31,8 @@ export class Recorded {
   }
 
   /**
-   * A reading by the model; of a recorded sentence it is known, too, what is lost without each head.
+   * A reading by the model; of a recorded sentence it is known, too, what is lost without each
+   * head.
    * @param {Reading} reading
    */
   withLost(reading) {

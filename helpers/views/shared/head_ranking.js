@@ -206,8 +206,8 @@ function tiesInWords(every, shown, isOfQuery) {
   const count = every.filter(({ number }) => fixed(number) === text).length;
   const why =
     isOfQuery && text === fixed(1)
-      ? "Each gives nearly all its weight to one token, which stands beside it. Choose a key, and " +
-        "they are ranked by that one alone."
+      ? "Each gives nearly all its weight to one token, which stands beside it. Choose a key, " +
+        "and they are ranked by that one alone."
       : "";
   return `${count} heads have ${text}, to two decimals. ${why}`.trim();
 }

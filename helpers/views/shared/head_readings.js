@@ -67,7 +67,8 @@ function bytesOf(text) {
 /**
  * A score of a head. `most` is its largest possible number, or null for the largest found; where
  * `low`, small numbers come first. `does` goes on with "the stronger its colour,"; a reading that
- * it doesn't fit lacks what it `needs`; `unit` says what its numbers mean, where they aren't weights.
+ * it doesn't fit lacks what it `needs`; `unit` says what its numbers mean, where they aren't
+ * weights.
  * @typedef {{
  *   label: string, does: string, low?: boolean, most: (reading: Reading) => number | null,
  *   fits: (reading: Reading) => boolean, needs: string, unit?: (reading: Reading) => string,
