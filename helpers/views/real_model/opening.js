@@ -19,10 +19,10 @@ const modelField = (label, open) =>
 /**
  * The part of the page that takes the file. `ask(file)` hears of one, and says whether it can be
  * opened; `say(words, wrong)` what is told elsewhere: once the page has another element in the
- * place of this one, how far a file is, too. Returns the element; `another`, a field that stays when a
- * model is open; `open(file)`, for one that is dropped; `tell(words, done, total)`, how far it is;
- * and `failed(message)`, that the last one couldn't be opened, which is given back with its name.
- * Words that `say` isn't given stay as they are.
+ * place of this one, how far a file is, too. Returns the element; `another`, a field that stays
+ * when a model is open; `open(file)`, for one that is dropped; `tell(words, done, total)`, how far
+ * it is; and `failed(message)`, that the last one couldn't be opened, which is given back with its
+ * name. Words that `say` isn't given stay as they are.
  * @param {{
  *   model: FileOf, fileUrl: string | null, ask: (file: Blob) => boolean,
  *   say: (words: string, wrong?: string) => void,
