@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 
 import pytest
 import torch
@@ -13,6 +14,7 @@ from helpers.models.transformer_block import TransformerConfig
 from helpers.text.tokenizer import CharTokenizer
 from helpers.views import all_heads
 from helpers.views.explore_live import BOX
+from tests.conftest import LONGEST_WAIT
 from tests.samples import models
 
 L, H = 2, 6
@@ -403,9 +405,14 @@ def test_the_map_follows_the_page_into_the_dark(show_views):
     strong = max(range(1, H), key=lambda head: weights[1, head, 1, 0])
     assert weights[1, strong, 1, 0] > 0.5
     assert strength(shown, 1, strong) > 0.45
+    light = colour(shown, point(shown, 1, strong))
     shown.page.evaluate("document.body.style.color = '#ced6dd'")
     shown.page.evaluate("document.body.classList.add('anything')")
     shown.page.wait_for_selector(".aos-view.dark")
+    ends = time.monotonic() + LONGEST_WAIT
+    while colour(shown, point(shown, 1, strong)) == light:  # until it is drawn anew
+        assert time.monotonic() < ends
+        shown.page.wait_for_timeout(20)
     assert strength(shown, 1, strong, "dark") > 0.45
 
 
