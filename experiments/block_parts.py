@@ -146,11 +146,7 @@ def wanted(record: dict[str, Any]) -> list[many.Settings]:
     sides = [
         {"text": text, "part": part, "steps": STEPS} for part in PARTS for text in TEXTS
     ]
-    return [
-        settings
-        for side in sides
-        for settings in sweeps.lacking(record["runs"], side, BEGIN, beside=FIRST)
-    ]
+    return sweeps.lacking_of_all(record, sides, BEGIN, beside=FIRST)
 
 
 if __name__ == "__main__":

@@ -140,16 +140,9 @@ def train_one(settings: many.Settings, **stories: int) -> many.Run:
 
 def wanted(record: dict[str, Any]) -> list[many.Settings]:
     """The runs that a record lacks, side by side."""
-    return [
-        run
-        for side in SIDES
-        for run in sweeps.lacking(
-            record["runs"],
-            {"text": TEXT, "side": side, "steps": block_parts.STEPS},
-            BEGIN,
-            beside=sweeps.SEEDS[:1],
-        )
-    ]
+    plain = {"text": TEXT, "steps": block_parts.STEPS}
+    sides = [plain | {"side": side} for side in SIDES]
+    return sweeps.lacking_of_all(record, sides, BEGIN, beside=sweeps.SEEDS[:1])
 
 
 if __name__ == "__main__":

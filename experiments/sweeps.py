@@ -61,10 +61,18 @@ def _around(best: float, beside: Sequence[int]) -> list[tuple[float, int]]:
 
 
 def lacking_of_all(
-    record: dict[str, Any], sides: Iterable[many.Settings], begin: Sequence[float]
+    record: dict[str, Any],
+    sides: Iterable[many.Settings],
+    begin: Sequence[float],
+    *,
+    beside: Sequence[int] = SEEDS,
 ) -> list[many.Settings]:
     """The runs that the sides of a comparison lack, side by side."""
-    return [one for side in sides for one in lacking(record["runs"], side, begin)]
+    return [
+        one
+        for side in sides
+        for one in lacking(record["runs"], side, begin, beside=beside)
+    ]
 
 
 def neighbours(rate: float) -> tuple[float, ...]:
