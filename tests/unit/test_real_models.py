@@ -69,8 +69,10 @@ def hub_llama(model):
     return theirs.eval()
 
 
-# A word sixty times over is left out: there float32 itself is off by 0.006, this
-# model's and theirs. Two models of 135 million numbers, one of them unpacked slowly.
+# The texts' worst difference depends on the processor's instructions: 0.00011 with
+# AVX512, 0.00014 with AVX2. A word sixty times over is left out: there float32 itself is
+# off by 0.006, this model's and theirs. Two models of 135 million numbers, one of them
+# unpacked slowly.
 @pytest.mark.slow
 def test_smollm2_predicts_what_transformers_predicts(smollm2):
     assert len(TEXTS) == 20  # as chapter 17 says
@@ -79,7 +81,7 @@ def test_smollm2_predicts_what_transformers_predicts(smollm2):
         for text in TEXTS:
             ids = torch.tensor([smollm2.tokenizer.encode(text)])
             torch.testing.assert_close(
-                smollm2.model(ids), theirs(ids).logits, rtol=0, atol=1e-4
+                smollm2.model(ids), theirs(ids).logits, rtol=0, atol=2e-4
             )
     ids = torch.tensor([smollm2.tokenizer.encode(TEXTS[0])])
     ours = generate(smollm2.model, ids, 20, temperature=0)
