@@ -70,9 +70,9 @@ def hub_llama(model):
 
 
 # The texts' worst difference depends on the processor's instructions: 0.00011 with
-# AVX512, 0.00014 with AVX2. A word sixty times over is left out: there float32 itself is
-# off by 0.006, this model's and theirs. Two models of 135 million numbers, one of them
-# unpacked slowly.
+# AVX512, 0.00014 with AVX2. A word sixty times over is left out: there float32 itself
+# is off by 0.006, this model's and theirs. Two models of 135 million numbers, one of
+# them unpacked slowly.
 @pytest.mark.slow
 def test_smollm2_predicts_what_transformers_predicts(smollm2):
     assert len(TEXTS) == 20  # as chapter 17 says
