@@ -163,6 +163,9 @@ def test_a_head_is_shown_by_its_job_or_its_number(shown):
     assert_shows(0, 2)
     shown.type("layer", "17")  # there are two
     assert_shows(1, 2)
+    assert "There is no layer 17: they go from 0 to 1." in shown.value("trust")
+    shown.press("head", "ArrowUp")
+    assert "There is no" not in shown.value("trust")
 
 
 def test_a_job_says_how_far_it_is_done_on_this_text(show_views):
@@ -502,7 +505,9 @@ def test_parts_are_switched_off_beside_what_was_before(talk):
         assert shown.number(f"after {i}") == pytest.approx(after[i][1], abs=0.0051)
     assert "Without head 0.0, " in shown.value("lost")
     assert shown.value("lost").endswith(" All weights shown are without it, too.")
+    assert " This head is off: it still looks" in shown.value("asked")
     shown.press("head", "ArrowRight")
+    assert "This head is off" not in shown.value("asked")
     shown.press("switch MLP", "Enter")
     assert talk.asked()["off"] == ["0.0", "mlp.1"]
     shown.press("switch sink", "Enter")
@@ -630,10 +635,11 @@ def test_a_switch_that_goes_wrong_says_so_beside_the_switches(talk):
         ([["Z", 0.9], ["Y", 0.003]], "less than 0.005 in"),
         ([["Z", 0.9], ["Y", 0.04]], "less than 0.04 in"),
         ([["Z", 0.9], ["X", 0.003]], "less than 0.005 in"),
-        ([["Z", 0.9], ["X", 0.01]], "has 0.01 in"),
+        ([["Z", 0.9], ["X", 0.01]], "has 0.01 in place of 0.77."),
+        ([["X", 0.774], ["Z", 0.1]], "still has 0.77."),
     ],
 )
-def test_a_probability_that_rounds_to_nothing_isnt_nothing(talk, after, words):
+def test_what_a_switch_does_to_the_most_probable_token_is_said(talk, after, words):
     shown = talk.opened().shown
     talk.read(TEXTS[0], next=[["X", 0.77], ["Y", 0.2]])
     shown.press("switch", "Enter")

@@ -38,7 +38,7 @@ export class Layout {
     const isHere = this.place.contains(document.activeElement);
     this.place.replaceChildren(
       h("p", { class: "note", "data-value": "opened" }, openedInWords(model)),
-      h("div", { class: "controls" }, this.opening.another),
+      h("div", { class: "controls nameless" }, this.opening.another),
       field.element,
     );
     field.place.append(this.told);

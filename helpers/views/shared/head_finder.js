@@ -33,6 +33,7 @@ export function headFinder({ jobs, pick }) {
   let sizes = [1, 1];
   /** @type {Place} */
   let chosen = [0, 0];
+  let missing = ""; // the number of a head or layer that there isn't, in words
   const names = jobs.map(([job]) => job);
   const list = menu({
     name: "job",
@@ -51,12 +52,16 @@ export function headFinder({ jobs, pick }) {
       step: 1,
       change: (value) => {
         const place = /** @type {Place} */ ([...chosen]);
-        place[side] = Math.max(0, Math.min(sizes[side] - 1, Math.floor(value)));
+        const last = sizes[side] - 1;
+        place[side] = Math.max(0, Math.min(last, Math.floor(value)));
+        const what = ["layer", "head"][side];
+        if (place[side] !== value)
+          missing = `There is no ${what} ${value}: they go from 0 to ${last}. `;
         pick(place);
       },
     });
   const fields = [number(0, "layer"), number(1, "head number")];
-  const trust = h("span", { class: "small", "data-value": "trust" });
+  const trust = h("span", { class: "small", "aria-live": "polite", "data-value": "trust" });
   return {
     element: h(
       "div",
@@ -78,7 +83,8 @@ export function headFinder({ jobs, pick }) {
       [sizes, chosen] = [[reading.layers, reading.heads], place];
       const job = jobs.findIndex(([, [layer, head]]) => layer === place[0] && head === place[1]);
       /** @type {HTMLSelectElement} */ (list.querySelector("select")).value = names[job] ?? ANY;
-      trust.textContent = FOUND + onThisText(names[job], reading, place);
+      trust.textContent = missing + FOUND + onThisText(names[job], reading, place);
+      missing = "";
       fields.forEach((one, side) => {
         [one.min, one.max] = ["0", String(sizes[side] - 1)];
         if (Number(one.value) !== place[side]) one.value = String(place[side]);

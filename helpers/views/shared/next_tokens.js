@@ -192,5 +192,7 @@ function nextSentence(before, off, after, parts) {
   const found = after.find(([one]) => one === token);
   const last = inWords(after[after.length - 1][1]); // those that aren't listed have less
   const now = found ? inWords(found[1]) : `less than ${last.replace("less than ", "")}`;
-  return `Without ${without}, ${quotedToken(token)} has ${now} in place of ${fixed(share)}.`;
+  const change =
+    now === fixed(share) ? `still has ${now}` : `has ${now} in place of ${fixed(share)}`;
+  return `Without ${without}, ${quotedToken(token)} ${change}.`;
 }

@@ -8,6 +8,7 @@ import { fixed } from "./words.js";
 
 /** @import { Pair } from "./head_ranking.js" */
 
+const OFF = " This head is off: it still looks, but nothing of what it finds goes on (dashed).";
 const ROOM = 24; // above a line of tokens, for its arcs
 
 /**
@@ -157,6 +158,7 @@ export function tokenRows({ keep, point }) {
         `Key: ${inWords(kept.key, pointed.key)}.` +
         (query === null ? "" : " Below each key: the weight that the query gives it.") +
         (key === null ? "" : " Below each query: the weight that it gives the key.") +
+        (works ? "" : OFF) +
         (isRepeating ? " Places are counted from 0." : "");
     },
   };
