@@ -4,7 +4,8 @@
 // that, answers open and close all the same, and nothing is said.
 (() => {
   const NAME = "attention-one-step";
-  const FORGET = "forget"; // in a page's address: what is kept is to be removed
+  const FORGET = "forget"; // in a page's address: when it was asked to remove what is kept
+  const LATE = 60_000; // milliseconds: an address older than that asks for nothing
   /** @param {string | null} address of a page; its name, "" where it is this one */
   const pageOf = (address) => /([^/]*?)(\.html)?(#.*)?$/.exec(address ?? "")?.[1] ?? "";
   const page = pageOf(location.pathname);
@@ -178,7 +179,7 @@
     // What is written just before a page is loaded anew may be lost, in the store as in the
     // page's history: the address itself asks the new page to do it again.
     const anew = new URL(location.href);
-    anew.searchParams.set(FORGET, "");
+    anew.searchParams.set(FORGET, String(Date.now()));
     location.replace(anew);
   });
   place.append(said, forget);
@@ -218,7 +219,8 @@
   document.addEventListener("DOMContentLoaded", () => {
     const here = new URL(location.href);
     if (here.searchParams.has(FORGET)) {
-      write(null);
+      const age = Date.now() - Number(here.searchParams.get(FORGET));
+      if (age >= 0 && age < LATE) write(null);
       here.searchParams.delete(FORGET);
       history.replaceState(null, "", here);
     }

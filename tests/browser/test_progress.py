@@ -151,6 +151,17 @@ def test_a_finished_chapter_is_marked_and_forgotten_when_asked(chapter):
     assert kept(page) is None
 
 
+@pytest.mark.parametrize("asked", ["", "0", "9999999999999"])
+def test_a_link_that_asks_to_forget_removes_nothing(chapter, asked):
+    page = chapter.page
+    open_answer(page, 0)
+    before = kept(page)
+    page.goto(f"{page.url.partition('?')[0]}?forget={asked}")
+    expect(page.locator(OPEN)).to_have_count(1)
+    assert "forget" not in page.url
+    assert kept(page) == before
+
+
 def test_on_paper_every_answer_is_seen(chapter):
     page = chapter.page
     page.emulate_media(media="print")
