@@ -34,7 +34,7 @@ class Watched:
         self.held = 0  # how often the page has asked whether to leave it
         elsewhere = re.compile(f"^(?!{re.escape(origin)})")
         self.page.route(elsewhere, self._refuse)
-        self.page.on("requestfailed", lambda r: self.wrong.append(f"failed: {r.url}"))
+        self.page.on("requestfailed", self._lacks)
         self.page.on("pageerror", lambda error: self.wrong.append(f"error: {error}"))
         self.page.on("response", self._answered)
         self.page.on("console", self._said)
@@ -63,6 +63,11 @@ class Watched:
     def _refuse(self, route):
         self.wrong.append(f"external: {route.request.url}")
         route.abort()
+
+    def _lacks(self, request):
+        """Whoever leaves a page cuts off what it was still loading: nothing is wrong."""
+        if request.failure != "net::ERR_ABORTED":
+            self.wrong.append(f"failed: {request.url}, {request.failure}")
 
     def _answered(self, response):
         if response.status >= 400:
