@@ -75,6 +75,7 @@ def test_sizes_and_bytes_of_the_page():
     # A score and its share of the context, for one head, one query and one key.
     made, absorbed = (D + R) + D, (L + R) + L
     assert round(absorbed / made, 1) == 3.4
+    assert absorbed < (made + 2 * D * L) / 100  # keys and values made anew
     each = sizes["heads"] * 2 * absorbed / (2 * (L + R))
     able = published.figure("H100 FLOPs") / published.figure("H100 bandwidth")
     assert (round(each), round(able)) == (242, 295)

@@ -58,6 +58,15 @@ def test_the_matched_muon_does_as_well_at_adamws_rate_and_better_at_twice_that()
     assert gain.low > 0
 
 
+@pytest.mark.parametrize("shape", [(128, 128), (128, 512), (512, 128)])
+def test_five_iterations_add_at_most_five_rows_a_token_to_a_matrixs_products(shape):
+    m, n = min(shape), max(shape)
+    # X Xᵀ, its square, and their sum times X; forward, and backward to both.
+    iterations = 5 * (2 * m * m * n + 2 * m**3 + 2 * m * m * n)
+    tokens = 768
+    assert iterations / (6 * m * n * tokens) <= 5 * m / tokens
+
+
 @pytest.mark.slow
 def test_one_run_comes_again():
     (first, *_) = of_seeds(muon.MATCHED)

@@ -76,6 +76,8 @@ def test_linear_attention_of_one_layer_differs_from_seed_to_seed():
     assert spread[delta, 32] == [0.50, 0.70]
     assert spread[linear, 16] == [0.14, 0.86]
     assert spread[linear, 32][1] == 0.57
+    low, high = spread[delta, 16]  # linear attention's best seed is among these
+    assert low < spread[linear, 16][1] < high
     assert round(mean(delta, "once", 32), 2) == 0.60
     assert ahead(delta, linear, "once", 16).low < 0
 

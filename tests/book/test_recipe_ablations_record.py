@@ -94,14 +94,17 @@ def test_more_than_half_of_what_muon_gains_is_left_beside_adamw_with_two_rates()
     assert ALONE["Muon"].mean / 2 < left.low
 
 
-def test_twice_the_references_rate_brings_a_quarter_of_the_minutes_lead():
+def test_the_references_rate_is_the_best_of_the_first_seed_alone():
     first = {
         run["rate"]: run["test"]
         for run in RECORD["runs"]
         if run["side"] == "bottom" and run["seed"] == 0
     }
-    assert round(first[0.001] - first[0.002], 2) == 0.07
     assert min(first, key=first.get) == 0.002
+    # So another rate may be the best on average: at it, the others end no lower.
+    assert statistics.fmean(losses("bottom")[1:]) > first[0.001] - 0.01
+    for rung in ("squared ReLU", "skip from the embeddings", "zero initialisation"):
+        assert ALONE[rung].mean < 0.055
 
 
 def test_muons_rung_takes_1_3_times_the_processors_time():
@@ -144,6 +147,13 @@ def test_two_rungs_do_harm_alone():
     assert min(other.high for other in ALONE.values()) == ALONE["256 characters"].high
     unclear = {rung for rung, found in ALONE.items() if found.low < 0 < found.high}
     assert unclear == {"RMSNorm", "two blocks"}
+    steps = {
+        at_best_rate(RECORD["runs"], side=side, characters=recipe_ablations.CHARACTERS)[
+            0
+        ]["steps"]
+        for side in ("bottom", "alone: 256 characters")
+    }
+    assert steps == {1333, 500}
 
 
 def test_what_is_gained_alone_adds_up_to_three_times_the_whole():
@@ -164,6 +174,9 @@ def test_three_rungs_gain_beside_all_others_and_one_does_harm():
     assert {rung for rung, found in BESIDE.items() if found.high < 0} == {"two blocks"}
     for rung, mean in zip(GAINING, (0.12, 0.05, 0.18), strict=True):
         assert round(BESIDE[rung].mean, 2) == mean
+    assert round(BESIDE["two blocks"].mean, 2) == -0.04
+    others = BESIDE.keys() - {*GAINING, "two blocks"}
+    assert max(others, key=lambda rung: BESIDE[rung].low) == "linear decay to zero"
 
 
 def test_on_the_other_half_three_more_gain_a_little():
