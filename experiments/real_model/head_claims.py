@@ -134,7 +134,7 @@ def of_relation(
             of the best fixed "offset" and the best fixed "place", chosen on half 0, and
             of the one that would be best on half 1 ("highest"); for two meanings, how
             often the clue gets more than the distractor where another word of two
-            meanings asks ("mismatched");
+            meanings asks ("mismatched"), and how much less often that is;
             the best head with "shuffled" sentences, chosen anew on those of half 0, and
             the same head on them; the "mean" and the highest rate over heads, and how
             many heads lie "above the offset" by 0.1, all on half 1.
@@ -158,8 +158,9 @@ def of_relation(
         found["before the distractor"] = over(templates[1], more)
     if halves[1][0].words[halves[1][0].asks] in CLUES[1]:
         others = [one.mismatched() for one in halves[1]]
-        more = _before_distractor(others, on_words(*reader, others), best)
-        found["mismatched"] = over(templates[1], more)
+        mismatched = _before_distractor(others, on_words(*reader, others), best)
+        found["mismatched"] = over(templates[1], mismatched)
+        found["beyond mismatched"] = over(templates[1], more - mismatched)
     for name, of in (("offset", _offset), ("place", _place)):
         told = [[of(one) for one in half] for half in halves]
         choice, highest = (max(set(one), key=one.count) for one in told)

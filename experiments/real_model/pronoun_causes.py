@@ -69,8 +69,9 @@ def cutting(pairs: int) -> many.Run:
     Returns:
         found: for each half, the number of sentences, and intervals over scenes of the
             change, where one of ``PLACES``, or all behind the verb, can't attend to the
-            "nouns", to the words before them ("control") or to the "verb"; and where
-            only ``FOUND`` can't look from "it" to the nouns.
+            "nouns", to the words before them ("control") or to the "verb"; where "it"
+            can't attend to the word "before" the verb, or a later place to its
+            "previous" word; and where only ``FOUND`` can't look from "it" to the nouns.
     """
     found: many.Run = {}
     for half in (0, 1):
@@ -81,6 +82,10 @@ def cutting(pairs: int) -> many.Run:
             own[f"{place} to {keys}"] = over(scenes, _cut(some, place, keys) - whole)
         for place in (*PLACES[1:], "behind"):
             own[f"{place} to verb"] = over(scenes, _cut(some, place, "verb") - whole)
+        own["it to before"] = over(scenes, _cut(some, "it", "before") - whole)
+        for place in ("It", "was", "the"):
+            lost = _cut(some, place, "previous") - whole
+            own[f"{place} to previous"] = over(scenes, lost)
         one_head = _cut(some, "it", "nouns", FOUND) - whole
         own["it to nouns, one head"] = over(scenes, one_head)
         found[f"half {half}"] = own
@@ -98,8 +103,13 @@ def _cut(
         first = some[own[0]]  # the others have their words in the same places
         at = dict(zip(PLACES, pronoun_weights.places(first), strict=True))
         asking = range(first.it, len(first.words)) if place == "behind" else [at[place]]
-        keys = [noun - (to == "control") for noun in first.nouns]
-        keys = [first.verb] if to == "verb" else keys
+        keys = {
+            "nouns": list(first.nouns),
+            "control": [noun - 1 for noun in first.nouns],
+            "verb": [first.verb],
+            "before": [first.verb - 1],
+            "previous": [at.get(place, 0) - 1],
+        }[to]
         where = model if head is None else model.blocks[head[0]]
         size = model.config.num_heads, len(first.words) + 1
         core = blind(size, asking, keys, None if head is None else head[1])

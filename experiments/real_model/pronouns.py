@@ -21,6 +21,7 @@ from experiments.real_model import (
     pronoun_causes,
     pronoun_heads,
     pronoun_roles,
+    pronoun_words,
 )
 from experiments.real_model.heads import head_name
 from experiments.real_model.intervals import over
@@ -40,6 +41,7 @@ PLAN: list[many.Settings] = [
     {"part": "patching"},
     {"part": "switching"},
     {"part": "roles"},
+    {"part": "words"},
 ]
 PAIRS = 4  # of nouns for each of ten scenes: 160 sentences a half
 CUES = ("meant", "first", "subject")
@@ -75,6 +77,7 @@ def measure(settings: many.Settings, *, pairs: int = PAIRS) -> many.Run:
         "cutting": pronoun_causes.cutting,
         "patching": pronoun_causes.patching,
         "switching": pronoun_heads.switching,
+        "words": pronoun_words.words,
     }
     return causes[part](pairs)
 

@@ -18,7 +18,11 @@ import torch
 from torch import Tensor
 
 from experiments import many
-from experiments.real_model import two_meanings_heads
+from experiments.real_model import (
+    two_meanings_alone,
+    two_meanings_heads,
+    two_meanings_steering,
+)
 from experiments.real_model.intervals import interval, rounded
 from experiments.real_model.meaning_measures import Vectors, apart, right, shuffled, way
 from experiments.real_model.prefixes import after, read, streams
@@ -33,6 +37,8 @@ PLAN: list[many.Settings] = [
     {"model": "minilm", "clue": "before"},
     {"model": "minilm", "clue": "behind"},
     {"model": "smollm2", "what": "heads"},
+    {"model": "smollm2", "what": "alone"},
+    {"model": "smollm2", "what": "steering"},
 ]
 HALVES = (slice(0, 5), slice(0, 6)), (slice(5, 10), slice(6, 12))  # frames, clues
 WITHIN = (slice(0, 3), slice(0, 3)), (slice(3, 5), slice(3, 6))  # of the first half
@@ -54,8 +60,13 @@ def measure(settings: many.Settings) -> many.Run:
             the accuracy with shuffled labels and with the neighbours' embeddings alone;
             "natural" and "natural plain", the share of natural sentences, with the word
             and with "thing" in its place, on their meaning's side. With "heads" for
-            "what", what ``two_meanings_heads`` finds.
+            "what", what ``two_meanings_heads`` finds; with "alone" or "steering", what
+            the modules of these names do, as "testing".
     """
+    if settings.get("what") == "alone":
+        return {"testing": two_meanings_alone.measure()}
+    if settings.get("what") == "steering":
+        return {"testing": two_meanings_steering.measure()}
     if settings.get("what") == "heads":
         halves = two_meanings_heads.HALVES
         return {half: two_meanings_heads.measure(half) for half in halves}

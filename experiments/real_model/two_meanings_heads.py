@@ -49,18 +49,18 @@ def measure(half: str) -> many.Run:
         found: mean and interval over words. "move", how far the first meaning lies
             ahead of the second before ``LAYER``, 1 being the whole way between the
             relatives. Shares of that move: "heads" and "mlps", by layer, which they
-            write; "top", what each of ``HEADS`` writes; "plain" and "plain mlps", how
-            far words of one meaning move along the same axis, and what MLPs write for
-            them. Shares that are left: "without clue", where no head of any layer sees
-            the noun from the word; "without another", where none sees the token before
-            the last; "without heads", where the ``HEADS`` give their mean over both
-            meanings; "without random", the same for as many of the same layers, drawn
-            several times; "without mlps", where the ``MLPS`` give theirs at the word;
-            "without earlier mlps", where those of all layers below do. "weight" and
-            "weight of plain": what each of ``HEADS`` gives to the noun from the word,
-            and from a word of one meaning. "ahead", the largest change of any number of
-            the word's vectors, in all layers, where only a noun behind the word is
-            another one.
+            write; "top", what each of ``HEADS`` writes; the sums of these three;
+            "plain" and "plain mlps", how far words of one meaning move along the same
+            axis, and what MLPs write for them. Shares that are left: "without clue",
+            where no head of any layer sees the noun from the word; "without another",
+            where none sees the token before the last; "without heads", where the
+            ``HEADS`` give their mean over both meanings; "without random", the same for
+            as many of the same layers, drawn several times; "without mlps", where the
+            ``MLPS`` give theirs at the word; "without earlier mlps", where those of all
+            layers below do. "weight" and "weight of plain": what each of ``HEADS``
+            gives to the noun from the word, and from a word of one meaning. "ahead",
+            the largest change of any number of the word's vectors, in all layers, where
+            only a noun behind the word is another one.
     """
     rows = [of_word(word, half) for word in WORDS]
     found: many.Run = {}
@@ -70,6 +70,8 @@ def measure(half: str) -> many.Run:
             found[name] = [interval(list(column)) for column in columns]
         else:
             found[name] = interval([row[name] for row in rows])
+    for name in ("heads", "mlps", "top"):
+        found[f"{name}, sum"] = interval([sum(row[name]) for row in rows])
     found["ahead"] = max(row["ahead"] for row in rows)
     return found
 

@@ -2,7 +2,12 @@
 
 import pytest
 
-from experiments.real_model import pronoun_frames, pronoun_roles, pronouns
+from experiments.real_model import (
+    pronoun_frames,
+    pronoun_roles,
+    pronoun_words,
+    pronouns,
+)
 from helpers.recorded import results
 from tests.real_models import need
 
@@ -77,14 +82,30 @@ def test_a_part_of_the_answer_passes_through_it():
     assert last[0] == 0 < 0.8 < last[-1]
 
 
-def test_a_head_follows_the_verb_whatever_word_looks():
-    own = run(part="looking", model="smollm2")
-    it, something = (own[word]["it"]["best"]["half 1"] for word in ("it", "something"))
-    assert own["it"]["it"]["best"]["head"] == "15.6"
-    assert it["meant"][0] > 0.82
-    assert something["meant"][0] >= it["meant"][0]
-    assert it["on meant"][0] > 4 * something["on meant"][0]
-    assert own["it"]["it"]["found"]["half 1"]["meant"][1] > 0.5  # no coin, hardly more
+def test_a_head_follows_the_verb_from_another_pronoun_too():
+    looking = run(part="looking", model="smollm2")
+    assert looking["it"]["it"]["best"]["head"] == "15.6"
+    assert looking["it"]["it"]["found"]["half 1"]["meant"][1] > 0.5  # hardly more
+    found = run(part="words")
+    for word in ("it", "something"):
+        own = looking[word]["it"]
+        for name, head in (("found", "13.8"), ("best", "15.6")):
+            for key in ("meant", "on meant", "on other"):
+                assert found[word][head][key] == own[name]["half 1"][key]
+    own = {word: found[word]["15.6"] for word in pronoun_words.INSTEAD}
+    assert own["it"]["both"][1] > 0.5 > found["it"]["13.8"]["both"][2]
+    for word in ("something", "him"):
+        assert own[word]["meant"][1] > 0.7
+        assert own[word]["both"][2] > own["it"]["both"][0]
+    assert own["quickly"]["meant"][2] < own["it"]["meant"][1]
+    assert own["quickly"]["on meant"][2] < 0.002
+
+
+def test_to_hide_the_word_before_is_costly_in_itself():
+    own = run(part="cutting")["half 1"]
+    assert own["was to previous"][2] < -0.3
+    assert own["was to previous"][1] < own["it to verb"][0]  # no telling which
+    assert own["it to before"][1] < 0 < own["it to before"][2]
 
 
 def test_where_the_pronoun_decides_one_head_costs_more_than_those_beside_it():

@@ -2,7 +2,12 @@
 
 import pytest
 
-from experiments.real_model import two_meanings, two_meanings_heads
+from experiments.real_model import (
+    two_meanings,
+    two_meanings_alone,
+    two_meanings_heads,
+    two_meanings_steering,
+)
 from helpers.recorded import results
 from helpers.recorded.sweeps import has
 from helpers.text.ambiguous_words import WORDS
@@ -111,6 +116,29 @@ def test_a_few_heads_bring_it_by_looking_at_the_clue():
         assert found["without random"][LOW] > 0.9
 
 
+def test_the_same_heads_alone_bring_nearly_all():
+    found = run_of(what="alone")["testing"]
+    assert found["heads"][LOW] > 0.9
+    assert len(found["random"]) == two_meanings_heads.DRAWS
+    assert max(abs(share) for share in found["random"]) < 0.1
+
+
+def test_the_next_token_follows_the_axis():
+    found = run_of(what="steering")["testing"]
+    steered, told = found["steered"], found["told"]
+    assert steered["own"][LOW] > steered["other, size"][HIGH]
+    assert steered["beyond plain"][LOW] > 0.3
+    assert steered["drawn"][LOW] < 0 < steered["drawn"][HIGH]
+    assert found["above 0"] == 29
+    assert told["own"][LOW] > 4 * told["other"][HIGH]
+    assert told["own"][HIGH] < told["vector"][LOW] < told["vector"][HIGH]
+    assert told["vector"][HIGH] < told["whole"][LOW]
+    assert told["plain whole"][LOW] > 2.5
+    for kind in ("plain own", "plain vector"):
+        assert told[kind][LOW] < 0 < told[kind][HIGH] < 0.15
+    assert told["move"][MEAN] == pytest.approx(two_meanings_steering.SHARE, abs=0.03)
+
+
 def test_the_mlps_write_the_move():
     for half in HALVES:
         found = found_in(half)
@@ -119,7 +147,9 @@ def test_the_mlps_write_the_move():
         )
         assert heads + mlps == pytest.approx(1, abs=0.01)
         assert mlps > 0.9
-        six = sum(row[MEAN] for row in found["top"])
+        six = found["top, sum"][MEAN]
+        assert six == pytest.approx(sum(row[MEAN] for row in found["top"]), abs=1e-3)
+        assert found["heads, sum"][MEAN] == pytest.approx(heads, abs=1e-3)
         assert six > 0.1 > 0 > heads - six > -0.1  # the others write against it
         assert found["without mlps"][HIGH] < 0.1
         assert found["without earlier mlps"][LOW] > 0.9
@@ -152,3 +182,20 @@ def test_what_moves_a_word_measured_again_is_as_recorded():
     assert found["move"] == pytest.approx(move, abs=2e-3)
     assert found["without clue"] < 0.5
     assert found["ahead"] == 0
+
+
+@pytest.mark.slow
+def test_what_one_word_owes_to_its_axis_measured_again_is_as_recorded():
+    need("smollm2-135m")
+    axes = {word: two_meanings_steering.axis_of(word) for word in ("pitcher", "bank")}
+    steered = two_meanings_steering.steered("pitcher", axes)
+    assert steered["own"].mean() > 1
+    assert steered["own"].mean() > 3 * abs(steered["drawn"].mean())
+    told = two_meanings_steering.told("pitcher", axes)
+    assert told["vector"].mean() > told["own"].mean() > 1
+    assert abs(told["plain own"].mean()) < 0.1
+    heads = two_meanings_heads.HEADS
+    every = [(layer, head) for layer in range(LAYER) for head in range(9)]
+    six, none, whole = two_meanings_alone.of_word("pitcher", [heads, [], every])
+    assert whole == pytest.approx(1, abs=1e-3)
+    assert none < 0.2 < 0.8 < six
