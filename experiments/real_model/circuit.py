@@ -16,7 +16,9 @@ from torch import Tensor
 
 from experiments import many
 from experiments.real_model.circuit_ablation import ablation, by_path
+from experiments.real_model.circuit_beginning import beginning
 from experiments.real_model.circuit_behaviour import behaviour
+from experiments.real_model.circuit_recency import recency
 from experiments.real_model.circuit_switches import last_heads, switches
 from experiments.real_model.heads import Head, features, head_name
 from experiments.real_model.intervals import interval, rounded
@@ -44,6 +46,8 @@ PLAN: list[many.Settings] = [
     {"what": "switches"},
     {"what": "last heads"},
     {"what": "ablation"},
+    {"what": "recency"},
+    {"what": "beginning"},
 ]
 LOOKS = (0, 6, 12, 18, 20, 22, 24, 27)  # dense where the streams move
 
@@ -65,6 +69,8 @@ def measure(settings: many.Settings) -> many.Run:
         "switches": switches,
         "last heads": last_heads,
         "ablation": ablation,
+        "recency": recency,
+        "beginning": beginning,
     }
     return {half: kinds[settings["what"]](half) for half in HALVES}
 

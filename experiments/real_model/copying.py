@@ -5,8 +5,9 @@ Scores of all heads on random tokens told twice ("scores"), and on the weights a
 beside the next ones and others of the same layers ("switched off"), for other lengths
 and tokens ("other texts"), and for made-up names that sentences say twice ("names");
 and whether the induction heads' weights need the previous-token heads ("composition"),
-of which one alone is switched off, too ("one head"); and what a text that isn't told
-twice loses without these heads ("plain text").
+of which one alone is switched off, too ("one head"); what the second copy loses without
+the earlier and without the later ones of the induction heads ("two groups"); and what a
+text that isn't told twice loses without these heads ("plain text").
 
 Heads are chosen on the first half of the texts, and switched off on the other half.
 
@@ -48,6 +49,7 @@ from experiments.real_model.sliding_windows import nats
 from helpers.text.repeated_names import repeated_names
 
 FEW, DRAWS = (1, 2, 4, 8, 16, 32), 20
+EARLY = 20  # the eight stand in layers 17, 18, 23 and 24
 DRAWN = (8, 16)  # of FEW, beside as many heads drawn at random
 OTHERS = (
     *(("all", 10, True), ("all", 25, True), ("all", 100, True)),
@@ -57,7 +59,7 @@ PLAN: list[many.Settings] = [
     {"part": part}
     for part in (
         *("scores", "names", "switched off", "composition", "matrices"),
-        "one head",
+        *("one head", "two groups"),
     )
 ]
 PLAN += [
@@ -91,6 +93,7 @@ def measure(settings: many.Settings) -> many.Run:
         "names": names,
         "composition": composition,
         "one head": one_head,
+        "two groups": two_groups,
     }
     return parts[settings["part"]]()
 
@@ -228,6 +231,31 @@ def one_head() -> many.Run:
     found["others"] = [[round(float(one.mean()), 4) for one in row] for row in rows]
     ends = [finished(asked["test"][::2], {one: 0.0}, False)["loss"] for one in others]
     found["names, others"] = [round(sum(one) / len(one), 4) for one in ends]
+    return found
+
+
+def two_groups() -> many.Run:
+    """What the second copy loses without some of the eight induction heads.
+
+    Returns:
+        found: from "early", those of the layers up to ``EARLY``, and "late" to dicts of
+            their "heads"; the losses of both copies without them, "off", as from
+            ``switched_off``; and in "drawn", the mean losses without as many others of
+            the same layers, twenty times.
+    """
+    ids, top = told_twice(TESTED, "test"), ranked(chosen().prefix)[:SWITCHED]
+    found: many.Run = {}
+    for name, early in (("early", True), ("late", False)):
+        heads = [one for one in top if (one[0] <= EARLY) == early]
+        draws = [
+            losses(ids, dict.fromkeys(beside(heads, seed), 0.0))
+            for seed in range(DRAWS)
+        ]
+        found[name] = {
+            "heads": list(map(head_name, heads)),
+            "off": list(map(rounded, losses(ids, dict.fromkeys(heads, 0.0)))),
+            "drawn": [[round(float(one.mean()), 4) for one in draw] for draw in draws],
+        }
     return found
 
 

@@ -100,8 +100,9 @@ def circuit_graph(
             name: _name(axes, at[name], name.replace(" ", "\n")) for name in heads
         }
         boxes[ANSWER] = _name(axes, at[ANSWER], answer, edge="none")
+        ends = [at[one.source][0] for one in arrows if one.target == ANSWER]
         for arrow in arrows:
-            _draw(axes, at, boxes, arrow)
+            _draw(axes, at, boxes, arrow, leftmost=min(ends, default=0.0))
         axes.set_xticks(
             [at[name][0] for name in heads], [layer for layer, _ in heads.values()]
         )
@@ -209,8 +210,14 @@ def _draw(
     at: Mapping[str | int, tuple[float, float]],
     boxes: Mapping[str | int, Patch | None],
     arrow: Arrow,
+    *,
+    leftmost: float,
 ) -> None:
-    """One arrow from box to box, with its effect beside it."""
+    """One arrow from box to box, with its effect beside it.
+
+    Of those to the answer, the one that begins leftmost has it at the left, where no
+    other stands.
+    """
     start, end = at[arrow.source], at[arrow.target]
     looks = isinstance(arrow.source, int)
     beside = "left" if looks else "center"
@@ -236,10 +243,12 @@ def _draw(
     if looks:  # in the gap above the head
         half = arrow.target.count(" ") * LINE / 2
         place = end[0] + 0.05, end[1] - half - 0.42
-    elif arrow.target == ANSWER:  # in the gap below the head, on the outer side
+    elif arrow.target == ANSWER:  # in the gap below the head
         half = str(arrow.source).count(" ") * LINE / 2
-        part = (half + 0.24) / down
-        beside, side = ("right", -0.07) if across > 0 else ("left", 0.07)
+        at_left = across > 0 and start[0] == leftmost
+        between = across > 0 and not at_left  # close to the box, and to the line
+        part = (half + (0.16 if between else 0.24)) / down
+        beside, side = ("right", -0.07) if at_left else ("left", 0.07 - 0.03 * between)
         place = start[0] + part * across + side, start[1] + part * down
     else:  # beside the middle: above it, or at the left of what goes down
         size = math.hypot(across, down)

@@ -246,6 +246,43 @@ def test_the_giver_is_crossed_out_even_where_the_name_comes_once(half):
     assert twice[MEAN] < once[MEAN] < once[HIGH] < -0.8
 
 
+@pytest.mark.parametrize("half", BOTH)
+@pytest.mark.parametrize("who", ["gives", "beside"])
+def test_23_3_looks_at_the_name_that_comes_again_last_or_not(half, who):
+    found = run_of(what="recency")[half]
+    assert found[f"{who}, more again"][LOW] > 0.03
+    assert found[f"{who}, more last"][LOW] < 0 < found[f"{who}, more last"][HIGH]
+    assert found[f"{who}, more last"][HIGH] < found[f"{who}, more again"][MEAN]
+    assert found[f"{who}, again beside last"][LOW] > 0
+    for name in ("on X", "on Y"):
+        assert found[f"{who}, neither: {name}"][LOW] > 0.05
+
+
+@pytest.mark.parametrize("half", BOTH)
+def test_the_circuit_needs_the_previous_token_head_before_it(half):
+    found = run_of(what="beginning")[half]
+    assert found["more lost without 16.0"][LOW] > 0.4
+    assert found["lost, keys"][LOW] > 0.3
+    assert abs(found["lost, keys, 16.1"][MEAN]) < 0.02
+    assert found["lost, without 17.4"][LOW] > found["lost, keys"][MEAN] / 2
+    assert found["looks, all heads"][LOW] > 0.65
+    for name in ("keys", "without 16.0"):
+        assert found[f"looks, {name}"][HIGH] < 0.3
+    others = [found[f"without 16.{head}"][MEAN] for head in range(1, 9)]
+    assert min(others) > found["all heads"][MEAN] - 0.3
+
+
+@pytest.mark.parametrize("half", BOTH)
+def test_a_lead_of_the_circuit_alone_is_compared_with_none(half):
+    found = run_of(what="ablation")[half]
+    assert found["lead, none"][LOW] < 0.3
+    if half == "testing":
+        assert found["lead, none"][LOW] < 0 < found["lead, none"][HIGH]
+        low, high = found["lead, none"][LOW], found["lead, none"][HIGH]
+        assert low < found["lead, random"][MEAN] < high
+        assert found["lead, circuit"][LOW] > found["lead, none"][MEAN]
+
+
 @pytest.mark.slow
 def test_a_share_measured_again_is_as_recorded():
     need("smollm2-135m")

@@ -70,6 +70,17 @@ def test_each_arrow_leads_from_what_tells_to_what_is_told():
     assert starts[1:] == [at[one] for one in ("2.7", "13.1", "12.0\n12.4")]
 
 
+def test_no_effect_stands_between_two_arrows_to_the_answer():
+    arrows = [
+        Arrow(name, "answer", "raises", effect)
+        for name, effect in (("2.7", "+1"), ("12.0 12.4", "+2"), ("13.1", "+3"))
+    ]
+    heads = HEADS | {"14.2": ("14", 7)}  # so that 13.1 stands above the answer
+    (axes,) = drawn(heads=heads, arrows=arrows).axes
+    sides = {one.get_text(): one.get_ha() for one in axes.texts}
+    assert (sides["+1"], sides["+2"], sides["+3"]) == ("right", "left", "left")
+
+
 def test_what_cannot_be_drawn_is_named():
     with pytest.raises(ValueError, match="heads must hold at least one head"):
         drawn(heads={}, arrows=[])

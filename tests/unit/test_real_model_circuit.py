@@ -10,6 +10,7 @@ from experiments.real_model import (
     circuit,
     circuit_ablation,
     circuit_behaviour,
+    circuit_recency,
     circuit_switches,
 )
 from experiments.real_model.heads import head_name
@@ -218,3 +219,17 @@ def test_the_giver_is_looked_at_and_lowered():
     assert way.share([Part("context", 23, 3)], [last]) > 0.25
     assert abs(way.share([Part("context", 23, 4)], [last])) < 0.1
     assert head_name((23, 3)) == "23.3"
+
+
+@pytest.mark.parametrize("who", circuit_recency.WHO)
+@pytest.mark.parametrize("said", circuit_recency.SAID)
+def test_names_are_asked_where_they_stand_last_and_come_again_as_told(who, said):
+    need("smollm2-135m")
+    for half, (frames, _) in HALVES.items():
+        for frame in frames:
+            ids, places = circuit_recency._texts(half, frame, who, said, 4)
+            assert (places[:, 0] < places[:, 1]).all()
+            tokens = ids.gather(1, places)
+            times = (ids[:, None] == tokens[:, :, None]).sum(dim=-1)
+            again = [said in ("both", "the first"), said in ("both", "the last")]
+            assert times.tolist() == [[1 + one for one in again]] * len(ids)
