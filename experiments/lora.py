@@ -39,7 +39,8 @@ RATES = {
     (LINEAR, 4): (0.0003, 0.001, 0.003, 0.009, 0.027),
     (LINEAR, 16): (0.0003, 0.001, 0.003, 0.009, 0.027),
 }
-SEEDS = {FEW: range(3), LINEAR: range(1), EVERY: range(3)}
+SEEDS = {FEW: range(3), LINEAR: range(3), EVERY: range(3)}
+LOW = {(LINEAR, 16): 0.0003}  # beside its sweep, as low as the others' lowest
 STEPS = 24
 BATCH = 8  # stories
 STORIES = {"validation": 24, "test": 48}
@@ -180,14 +181,16 @@ def _mean(
 def wanted(record: dict[str, Any]) -> list[many.Settings]:
     """The runs that a record lacks.
 
-    First all seeds of each rank at the rates to begin with, and at others of the grid
-    until the best has a neighbour on both sides; then the shuffled words, at the best
-    rate of rank 4 beside queries and values.
+    First all seeds of each rank at the rates to begin with, at others of the grid until
+    the best has a neighbour on both sides, and at a low one; then the shuffled words,
+    at the best rate of rank 4 beside queries and values.
     """
     came = {"text": "none", "trains": "nothing", "rank": ALL, "rate": 0.0}
     missing = _lacking(record, [came | {"seed": 0, "steps": 0}])
     for trains, rank in RATES:
         missing += _sweep(record, trains, rank)
+    for (trains, rank), rate in LOW.items():
+        missing += _at(record, trains, rank, [rate])
     if missing:
         return missing
     shuffled = _side(FEW, 4) | {"text": "shuffled", "rate": best(record, FEW, 4)}
@@ -206,20 +209,23 @@ def _side(trains: str, rank: int) -> many.Settings:
 
 
 def _sweep(record: dict[str, Any], trains: str, rank: int) -> list[many.Settings]:
-    side = _side(trains, rank)
-
-    def lacking(rates: Iterable[float]) -> list[many.Settings]:
-        plan = itertools.product(rates, SEEDS[trains])
-        return _lacking(
-            record, [side | {"rate": rate, "seed": seed} for rate, seed in plan]
-        )
-
     rates = RATES[trains, rank]
-    missing = lacking(rates[1:4])
+    missing = _at(record, trains, rank, rates[1:4])
     if missing:
         return missing
     place = rates.index(best(record, trains, rank))
-    return lacking(rates[max(place - 1, 0) : place + 2])
+    return _at(record, trains, rank, rates[max(place - 1, 0) : place + 2])
+
+
+def _at(
+    record: dict[str, Any], trains: str, rank: int, rates: Iterable[float]
+) -> list[many.Settings]:
+    """All seeds of one rank at some rates, where the record lacks them."""
+    side = _side(trains, rank)
+    plan = itertools.product(rates, SEEDS[trains])
+    return _lacking(
+        record, [side | {"rate": rate, "seed": seed} for rate, seed in plan]
+    )
 
 
 def _lacking(record: dict[str, Any], plan: list[many.Settings]) -> list[many.Settings]:

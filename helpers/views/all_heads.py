@@ -308,7 +308,8 @@ def _looks(reading: Reading, query: int | None, key: int | None) -> tuple[str, T
     rows = weights if query is None else weights[..., query : query + 1, :]
     rows = rows if key is None else rows[..., key : key + 1]
     looking = "any token" if query is None else f"“{tokens[query]}” at {query}"
-    asked = "any token" if key is None else f"“{tokens[key]}” at {key}"
+    most = "any token" if query is None else "the token it looks at most"
+    asked = most if key is None else f"“{tokens[key]}” at {key}"
     words = f"how much {looking} looks at {asked} in “{reading['text']}”"
     return words, rows.amax(dim=(-2, -1))
 

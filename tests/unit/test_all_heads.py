@@ -35,6 +35,8 @@ def test_the_still_picture_and_its_table_tell_the_first_heads():
     told = ", ".join(f"{a}.{b} with {weights[a, b]:.2f}" for a, b in best)
     assert f"The first ones are {told}." in html.unescape(view.picture)
     assert "how much “a” at 4 looks at “c” at 3" in html.unescape(view.picture)
+    alone = html.unescape(all_heads([READING], query=4).picture)
+    assert "how much “a” at 4 looks at the token it looks at most" in alone
     assert view.tables[0].columns[:3] == [f"{a}.{b}" for a, b in best]
     paths = re.findall(
         r'd="([^"]*)" fill="(#\w+)" fill-opacity="([^"]*)"', view.picture
