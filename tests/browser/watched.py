@@ -65,7 +65,7 @@ class Watched:
         route.abort()
 
     def _lacks(self, request):
-        """Whoever leaves a page cuts off what it was still loading: nothing is wrong."""
+        """What leaving a page cuts off isn't wrong; all else that fails is."""
         if request.failure != "net::ERR_ABORTED":
             self.wrong.append(f"failed: {request.url}, {request.failure}")
 
