@@ -140,8 +140,10 @@ def folded_metadata(cell):
     """Fold a cell on the page and in JupyterLab; on Colab its @title line does it.
 
     Of a solution, what it prints is folded, too: it is no verdict on the reader's code.
+    A cell whose output isn't compared stays one.
     """
     what = folded_part(cell)
+    ignored = {"nbval-ignore-output"} & set(cell.metadata.get("tags", []))
     whole = what == SOLUTION
     hidden = ["source_hidden", "outputs_hidden"] if whole else ["source_hidden"]
     return {
@@ -150,7 +152,7 @@ def folded_metadata(cell):
             "code_prompt_hide": f"Hide {what}",
             "code_prompt_show": f"Show {what}",
         },
-        "tags": ["hide-cell" if whole else "hide-input"],
+        "tags": sorted({"hide-cell" if whole else "hide-input", *ignored}),
     }
 
 
