@@ -30,6 +30,9 @@ from helpers.text.coreference import Sentence
 FOUND: Head = (13, 8)  # the head in which one sentence showed "it" and its noun
 PLACES = pronoun_weights.PLACES
 TESTED = 20  # pairs of sentences, at the most, for cuts, patches and sets
+# Who can't see the word before it: the second noun's "the", and that noun (both before
+# the verb), the verb, and words behind it.
+BY_THEIR_SIDE = ("its the", "noun", "verb", "It", "was", "the")
 LAYERS = range(0, 30, 3)
 
 
@@ -70,8 +73,9 @@ def cutting(pairs: int) -> many.Run:
         found: for each half, the number of sentences, and intervals over scenes of the
             change, where one of ``PLACES``, or all behind the verb, can't attend to the
             "nouns", to the words before them ("control") or to the "verb"; where "it"
-            can't attend to the word "before" the verb, or a later place to its
-            "previous" word; and where only ``FOUND`` can't look from "it" to the nouns.
+            can't attend to the word "before" the verb, or a place of ``BY_THEIR_SIDE``
+            to its "previous" word; where "both" pronouns can't attend to the nouns;
+            and where only ``FOUND`` can't look from "it" to the nouns.
     """
     found: many.Run = {}
     for half in (0, 1):
@@ -83,7 +87,8 @@ def cutting(pairs: int) -> many.Run:
         for place in (*PLACES[1:], "behind"):
             own[f"{place} to verb"] = over(scenes, _cut(some, place, "verb") - whole)
         own["it to before"] = over(scenes, _cut(some, "it", "before") - whole)
-        for place in ("It", "was", "the"):
+        own["both to nouns"] = over(scenes, _cut(some, "both", "nouns") - whole)
+        for place in BY_THEIR_SIDE:
             lost = _cut(some, place, "previous") - whole
             own[f"{place} to previous"] = over(scenes, lost)
         one_head = _cut(some, "it", "nouns", FOUND) - whole
@@ -101,21 +106,29 @@ def _cut(
     for scene in sorted({(one.scene, len(one.words)) for one in some}):
         own = [i for i, one in enumerate(some) if (one.scene, len(one.words)) == scene]
         first = some[own[0]]  # the others have their words in the same places
-        at = dict(zip(PLACES, pronoun_weights.places(first), strict=True))
-        asking = range(first.it, len(first.words)) if place == "behind" else [at[place]]
+        looking = asking(first, place)
         keys = {
             "nouns": list(first.nouns),
             "control": [noun - 1 for noun in first.nouns],
             "verb": [first.verb],
             "before": [first.verb - 1],
-            "previous": [at.get(place, 0) - 1],
+            "previous": [looking[0] - 1],
         }[to]
         where = model if head is None else model.blocks[head[0]]
         size = model.config.num_heads, len(first.words) + 1
-        core = blind(size, asking, keys, None if head is None else head[1])
+        core = blind(size, looking, keys, None if head is None else head[1])
         with attending_with(where, core):
             leads[own] = leads_of([some[i] for i in own])
     return leads
+
+
+def asking(one: Sentence, place: str) -> Sequence[int]:
+    """Where the words stand that can't look."""
+    if place == "behind":
+        return range(one.it, len(one.words))
+    at = dict(zip(PLACES, pronoun_weights.places(one), strict=True))
+    at |= {"noun": one.nouns[1], "its the": one.nouns[1] - 1}
+    return [at["it"], at["It"]] if place == "both" else [at[place]]
 
 
 def blind(

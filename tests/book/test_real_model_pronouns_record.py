@@ -60,7 +60,7 @@ def test_the_head_knows_things_from_persons():
 def test_no_look_at_the_nouns_is_needed_one_by_one_or_together():
     own = run(part="cutting")["half 1"]
     assert own["n"] == 34
-    for cut in ("it to nouns", "It to nouns", "verb to nouns"):
+    for cut in ("it to nouns", "It to nouns", "both to nouns", "verb to nouns"):
         _, low, high = own[cut]
         assert low < 0 < high, cut
     assert own["the to nouns"][1] > 0
@@ -74,10 +74,17 @@ def test_a_part_of_the_answer_passes_through_it():
         [one[0] for one in turned[word]] for word in ("verb", "it", "the")
     )
     assert 4 <= it.index(max(it)) <= 5  # layers 12 and 15
-    assert 0.2 < max(it) < 0.3
-    assert turned["it"][5][1] > max(
-        turned[word][5][2] for word in ("stop", "It", "was")
-    )
+    chosen = run(part="patching")["half 0"]
+    best = {
+        word: chosen[word].index(max(chosen[word])) for word in ("it", "stop", "It")
+    }
+    assert best["it"] == 4
+    low = turned["it"][4][1]
+    assert 0.19 < low < turned["it"][4][0] < 0.3
+    assert low > max(turned[word][best[word]][2] for word in ("stop", "It"))
+    for layer in (4, 5):
+        for word in ("stop", "It", "was"):
+            assert turned["it"][layer][1] > turned[word][layer][2]
     assert verb[0] == 1 > 0.1 > verb[-1]
     assert last[0] == 0 < 0.8 < last[-1]
 
@@ -101,8 +108,12 @@ def test_a_head_follows_the_verb_from_another_pronoun_too():
     assert own["quickly"]["on meant"][2] < 0.002
 
 
-def test_to_hide_the_word_before_is_costly_in_itself():
+def test_to_hide_the_word_before_may_be_costly_in_itself():
     own = run(part="cutting")["half 1"]
+    for cut in ("its the to previous", "verb to previous", "noun to previous"):
+        mean, low, high = own[cut]
+        assert own["it to verb"][0] < low < 0 < high
+        assert mean > -0.3
     assert own["was to previous"][2] < -0.3
     assert own["was to previous"][1] < own["it to verb"][0]  # no telling which
     assert own["it to before"][1] < 0 < own["it to before"][2]

@@ -146,6 +146,24 @@ def test_a_cut_hides_some_words_from_some_others(two_layers):
         assert not torch.equal(before[4], after[4])
 
 
+def test_who_cannot_look():
+    """The cut places, and the words that stand there."""
+    one = coreference.sentences(1, 1)[0]
+    for place, words in {
+        "both": ["it", "It"],
+        "behind": ["it", ".", "It", "was", "the"],
+        "noun": [one.names[1]],
+        "its the": ["the"],
+        "verb": [one.words[one.verb]],
+        "the": ["the"],
+    }.items():
+        at = pronoun_causes.asking(one, place)
+        assert [one.words[i] for i in at] == words
+    its = pronoun_causes.asking(one, "its the")[0]
+    assert its == one.nouns[1] - 1
+    assert one.words[its - 1] == "near"
+
+
 def test_frames_have_two_nouns():
     for halves in pronoun_frames.ROLES.values():
         assert all(frame.count("{}") == 2 for half in halves for frame in half)
