@@ -16,6 +16,7 @@ from torch import Tensor
 from experiments import many
 from experiments.real_model.intervals import interval
 from experiments.real_model.pretrained_models import smollm2
+from experiments.real_model.prompts import as_ids
 from experiments.real_model.pronoun_causes import last_blocks
 from experiments.real_model.reading import single_tokens
 from experiments.real_model.two_meanings_heads import LAYER
@@ -135,7 +136,7 @@ def _read(frame: str, nouns: Sequence[str], word: str) -> tuple[Tensor, Tensor]:
     """The stream (nouns, T, C) that ``LAYER`` reads, and the last logits."""
     model, tokenizer = smollm2()
     texts = [frame.format(noun, word) + " and the" for noun in nouns]
-    ids = torch.tensor([tokenizer.encode(one) for one in texts])
+    ids = as_ids(tokenizer, texts, start=False)
     part = Part("stream", LAYER)
     with watched(model, [part]) as given:
         logits = model(ids)[:, -1]
