@@ -9,6 +9,7 @@ import datetime
 import io
 import logging
 import multiprocessing
+import pathlib
 import pickle
 import re
 import signal
@@ -21,7 +22,10 @@ from typing import Any
 import torch
 import torch.distributed as dist
 from torch.distributed.elastic.multiprocessing.api import SignalException
-from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
+from torch.distributed.elastic.multiprocessing.errors import (
+    ChildFailedError,
+    ProcessFailure,
+)
 from torch.distributed.launcher.api import LaunchConfig, elastic_launch
 
 from helpers import validation
@@ -154,7 +158,7 @@ def _require_importable(function: Callable[..., Any]) -> None:
 def _in_words(error: ChildFailedError) -> str:
     # Times are whole seconds. Whoever lost the connection to another failed later.
     rank, failure = min(
-        error.failures.items(),
+        _all_failures(error).items(),
         key=lambda item: (_has_lost_another(item[1].message), item[1].timestamp),
     )
     name = failure.signal_name()
@@ -167,6 +171,18 @@ def _in_words(error: ChildFailedError) -> str:
         trace = message.get("extraInfo", {}).get("py_callstack", "")
         message = f"{message.get('message', '')}\n{trace}"
     return f"process {rank} failed{lost}, and the others were ended: {message}"
+
+
+def _all_failures(error: ChildFailedError) -> dict[int, ProcessFailure]:
+    """By rank; the launcher tells only of a process that it finds ended first."""
+    found = dict(error.failures)
+    for file in [pathlib.Path(one.error_file) for one in error.failures.values()]:
+        if file.is_file():  # PyTorch keeps them in a folder for each rank
+            for other in file.parent.parent.glob(f"*/{file.name}"):
+                rank = other.parent.name
+                if rank.isdecimal() and int(rank) not in found:
+                    found[int(rank)] = ProcessFailure(int(rank), -1, 1, str(other))
+    return found
 
 
 def _has_lost_another(message: object) -> bool:

@@ -68,6 +68,19 @@ def test_a_process_that_only_lost_another_is_not_named_for_it(tmp_path):
     assert words.startswith("process 1 failed, and the others were ended: KeyError")
 
 
+def test_a_failure_that_the_launcher_leaves_out_is_named(tmp_path):
+    """It may find the process first that only lost the one that failed."""
+    said = ("RuntimeError: [gloo/pair.cc] Connection closed by peer", "KeyError: 'x'")
+    for rank, words in enumerate(said):
+        told = {"message": words, "extraInfo": {"timestamp": "7", "py_callstack": "in"}}
+        (tmp_path / str(rank)).mkdir()
+        file = tmp_path / str(rank) / "error.json"
+        file.write_text(json.dumps({"message": told}))
+    found = ProcessFailure(0, 1, 1, str(tmp_path / "0" / "error.json"))
+    words = processes._in_words(ChildFailedError("name", {0: found}))
+    assert words.startswith("process 1 failed, and the others were ended: KeyError")
+
+
 @pytest.mark.parametrize(
     ("said", "begins"),
     [
