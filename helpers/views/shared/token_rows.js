@@ -9,6 +9,7 @@ import { fixed } from "./words.js";
 /** @import { Pair } from "./head_ranking.js" */
 
 const OFF = " This head is off: it still looks, but nothing of what it finds goes on (dashed).";
+const NONE = { query: null, key: null };
 const ROOM = 24; // above a line of tokens, for its arcs
 
 /**
@@ -29,6 +30,8 @@ export function tokenRows({ keep, point }) {
   let isCausal = false;
   let isRepeating = false; // so that some have their places beside them
   let toEnd = false; // whether both rows are to show their last tokens
+  /** @type {Pair} */
+  let wanted = NONE; // what is chosen, and to be scrolled to
   let due = 0; // the frame in which that is done, which measures the page anyway
   const row = (side, label) => {
     const list = listBox({
@@ -87,7 +90,7 @@ export function tokenRows({ keep, point }) {
       let same = 0;
       while (same < newTokens.length && newTokens[same] === tokens[same]) same += 1;
       const more = newTokens.slice(same);
-      [tokens, seen, toEnd, isCausal] = [newTokens, {}, atEnd, causal];
+      [tokens, seen, wanted, toEnd, isCausal] = [newTokens, {}, NONE, atEnd, causal];
       signs.textContent =
         signsInWords(tokens) +
         `The thicker an arc, the larger the weight; one below ${fixed(LEAST_ARC)} has no arc.` +
@@ -141,12 +144,13 @@ export function tokenRows({ keep, point }) {
       };
       paint("query", got);
       paint("key", given);
+      wanted = kept;
       due ||= requestAnimationFrame(() => {
         due = 0;
         for (const side of ["query", "key"]) {
           const { element } = rows[side];
           if (toEnd) element.scrollTop = element.scrollHeight;
-          scrollTo(side, kept[side]);
+          scrollTo(side, wanted[side]);
         }
         toEnd = false;
       });
