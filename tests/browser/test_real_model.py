@@ -187,6 +187,22 @@ def test_a_job_says_how_far_it_is_done_on_this_text(show_views):
     assert shown.value("trust") == general + lacking
 
 
+# Both before the browser draws, which is when what is chosen is scrolled to.
+AT_ONCE = """(text) => {
+    const queries = document.querySelectorAll(".live [data-control=query] [role=option]");
+    [...queries].at(-1).click();
+    const menu = document.querySelector(".live [data-control=text]");
+    menu.value = text;
+    menu.dispatchEvent(new Event("change"));
+    return new Promise(requestAnimationFrame);
+}"""
+
+
+def test_a_shorter_text_chosen_at_once_is_shown(shown):
+    shown.page.evaluate(AT_ONCE, TEXTS[1])
+    assert shown.value("asked").startswith("Query: none chosen.")
+
+
 CROSSED = """() => [...document.querySelectorAll(".live .arched")].map((row) => {
     const boxes = [...row.querySelectorAll("[role=option]")].map((one) =>
         [one.offsetLeft, one.offsetTop, one.offsetWidth, one.offsetHeight]);
