@@ -189,7 +189,7 @@ def test_a_job_says_how_far_it_is_done_on_this_text(show_views):
 
 # Both before the browser draws, which is when what is chosen is scrolled to.
 AT_ONCE = """(text) => {
-    const queries = document.querySelectorAll(".live [data-control=query] [role=option]");
+    const queries = document.querySelectorAll(".live [data-control=query] > *");
     [...queries].at(-1).click();
     const menu = document.querySelector(".live [data-control=text]");
     menu.value = text;
