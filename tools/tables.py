@@ -26,10 +26,13 @@ from tools import notebooks
 
 ROOT = notebooks.ROOT
 FACTS = ("clear", "holds", "needs", "misconception", "cure")
-# A page that is no notebook.
+# Pages that are no notebooks.
 PUBLIC = (
-    "[Layers in use](public_layers.md)",
-    "what the audit finds in public packages",
+    ("[Layers in use](public_layers.md)", "what the audit finds in public packages"),
+    (
+        "[A log of public bugs](public_bugs.md)",
+        "what people reported, and what finds it",
+    ),
 )
 LEVELS = ("easy", "medium", "hard")
 TITLE = re.compile(r"^# (.+)\n")
@@ -126,7 +129,7 @@ def readme(all_pages):
     links = [(one, f"[{one.title}](chapters/{one.file})") for one in all_pages]
     rows = [(link, one.facts["clear"]) for one, link in links if one.number]
     beside = [link for one, link in links if not one.number]
-    beside.append(PUBLIC[0].replace("](", "](chapters/"))
+    beside += [link.replace("](", "](chapters/") for link, _ in PUBLIC]
     return _table(
         ("chapter", "it makes clear"),
         [*rows, (", ".join(beside), "pages that no chapter needs")],
@@ -148,7 +151,7 @@ def chapters(all_pages):
 def holding(all_pages):
     """For the first page: the other notebooks."""
     rows = [(one.link, one.facts["holds"]) for one in all_pages if not one.number]
-    return _table(("page", "it holds"), [*rows, PUBLIC])
+    return _table(("page", "it holds"), [*rows, *PUBLIC])
 
 
 def misconceptions(all_pages):

@@ -158,3 +158,15 @@ def entries() -> list[Bug]:
         if path.stem in KINDS:
             importlib.import_module(f"public_bugs.{path.stem}")
     return sorted(_LOG, key=lambda one: (KINDS.index(one.kind), str(one).lower()))
+
+
+def problem(one: Bug) -> str:
+    """What doesn't hold of an entry; empty if all does."""
+    if failed := one.failed(one.fixed):
+        return f"{one}: without the bug, {', '.join(failed)} fails"
+    failed = one.failed(one.layer)
+    if one.line and one.line not in failed:
+        return f"{one}: {one.line} doesn't fail, but {', '.join(failed) or 'nothing'}"
+    if failed and not one.line:
+        return f"{one}: {', '.join(failed)} fails, where none was expected"
+    return ""
