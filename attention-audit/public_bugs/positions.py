@@ -3,7 +3,6 @@
 import math
 
 import torch
-from attention_audit.alibi import published_slopes
 from torch import nn
 
 from public_bugs.layer import Attention
@@ -26,7 +25,7 @@ class TurnedAlongHeads(TurnedByHead):
 
 @bug("facebookresearch/xformers#841", 2023, "distances")
 class HeadsTakenForTokens(TurnedByHead):
-    """Rotary tables are cut to the last axis but one, which is heads here, not tokens."""
+    """Rotary tables follow the last axis but one, which here is heads, not tokens."""
 
     num_kv_heads = 2
 
@@ -63,7 +62,7 @@ class MixedPairs(Attention):
 
 @bug("raiyanyahya/how-to-train-your-gpt#6", 2026, "distances")
 class FrequenciesInterleaved(MixedPairs):
-    """Rotary frequencies are repeated for neighbours, but halves are turned together."""
+    """Rotary frequencies are repeated for neighbours, but halves turn together."""
 
 
 @bug("TransformerLensOrg/TransformerLens#365", 2023, "distances")
@@ -83,7 +82,12 @@ class Sloped(Attention):
         return scores + slopes[:, None, None] * self.steps(key, q.shape[2])
 
     def slopes(self):
-        return published_slopes(self.num_heads)
+        H = self.num_heads
+        lower = 2 ** int(math.log2(H))
+        ours, next_ones = (
+            [2 ** (-8 * (h + 1) / n) for h in range(n)] for n in (lower, 2 * lower)
+        )
+        return ours + next_ones[::2][: H - lower]
 
     def steps(self, key, T):
         """How far behind the last T of the tokens a key lies, negative."""
@@ -123,7 +127,7 @@ class FarTokensFavoured(Sloped):
 
 @bug("keras-team/keras-hub#2977", 2026, "cache")
 class NoSlopeInSteps(Sloped):
-    """ALiBi is built over the new tokens alone: behind a cache one token's bias is 0."""
+    """ALiBi is built over the new tokens alone: in single steps its bias is 0."""
 
     def steps(self, key, T):
         return key[:T] - key[T - 1]
@@ -217,6 +221,8 @@ class MemoryNotCounted(RelativeFromZero):
 
 
 class Bidirectional(Relative):
+    """All tokens may look at all."""
+
     causal = False
 
 
@@ -228,7 +234,7 @@ class Bidirectional(Relative):
     positions="relative",
 )
 class ShiftWithoutMask(Bidirectional):
-    """The shift of rows that a causal mask makes right serves an encoder without one."""
+    """A shift of rows that only a causal mask makes right serves an encoder."""
 
     def of_distances(self, distances):
         T = len(distances)
