@@ -90,6 +90,17 @@ class ScoresDropped(Attention):
         return self.drop(scores).masked_fill(hidden, lowest).softmax(dim=-1)
 
 
+@bug("OpenNMT/OpenNMT-py#1830", 2020, "dropped weights")
+class RateOfTheResidual(Attention):
+    """A line copied and half changed gives the weights the rate of the residual."""
+
+    dropout = 0.25
+
+    def __init__(self):
+        super().__init__()
+        self.drop = nn.Dropout(0.5)
+
+
 class Dropping(torch.autograd.Function):
     """Dropout with a backward of its own, as in a fused kernel."""
 

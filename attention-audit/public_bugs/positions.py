@@ -258,6 +258,21 @@ class SignOfDistances(Relative):
         return super().of_distances(-distances)
 
 
+@bug(
+    "speechbrain/speechbrain#3070",
+    2026,
+    None,
+    missed="distances without a direction are a design of some",
+    fixed=Bidirectional,
+    positions="relative",
+)
+class PastLikeFuture(Bidirectional):
+    """Tokens ahead get the sines of tokens behind, and so the same bias."""
+
+    def of_distances(self, distances):
+        return super().of_distances(distances.abs())
+
+
 @bug("vllm-project/vllm#23918", 2025, "order", fixed=Attention, positions=None)
 class TurnedEverywhere(Attention):
     """Rotary is applied in all layers, also in those that shall have no positions."""
@@ -346,3 +361,52 @@ class PositionsDoubled(Attention):
         turned = super().turned(x, past)
         self.cos, self.sin = cos, sin
         return turned
+
+
+class Decaying(Attention):
+    """Retention: queries · keys, times a decay for each step back, without softmax."""
+
+    decay = 0.9
+
+    def forward(self, x, real=None, cache=None):
+        q, k, v = self.projected(x)
+        T = x.shape[1]
+        at = torch.arange(T, device=x.device).to(x.dtype)
+        back = at[:, None] - at
+        scores = q @ k.mT * torch.where(back < 0, 0.0, self.decay**back)
+        context = scores @ v
+        if cache is None:
+            return self.o_proj(self.merged(context))
+        state = cache if len(cache) else torch.zeros_like(k.mT @ v)
+        context = context + (q * self.decay ** (at + 1)[:, None]) @ state
+        state = self.decay**T * state + k.mT @ (v * self.left(T - 1 - at)[:, None])
+        return self.o_proj(self.merged(context)), state
+
+    def left(self, steps):
+        """What is left of a token after so many steps."""
+        return self.decay**steps
+
+
+def in_chunks(module, x, cache):
+    return module(x, cache=() if cache is None else cache)
+
+
+@bug(
+    "Jamie-Stirling/RetNet#10",
+    2023,
+    "cache",
+    fixed=Decaying,
+    options={
+        "num_heads": 4,
+        "softmax": False,
+        "positions": True,
+        "step": lambda module, x, cache: module(
+            x, cache=() if cache is None else cache
+        ),
+    },
+)
+class ChunkNotDecayed(Decaying):
+    """By the paper's formula, tokens of one chunk enter the state without decay."""
+
+    def left(self, steps):
+        return torch.ones_like(steps)

@@ -136,6 +136,45 @@ class SoftmaxOfTheFirstAxis(Attention):
         return rows.softmax(dim=0).view(B, T, H, S).transpose(1, 2)
 
 
+class NoMaximum(Attention):
+    """Exponentials of the scores themselves, divided by their sum."""
+
+    def weights(self, scores, hidden):
+        weights = scores.exp().masked_fill(hidden, 0.0)
+        return weights / weights.sum(dim=-1, keepdim=True)
+
+
+@bug("mila-iqia/blocks#727", 2015, "large inputs")
+class EnergiesOverflow(NoMaximum):
+    """Energies are exponentiated as they are, and overflow where they grow."""
+
+
+@bug("pytorch/executorch#18407", 2026, "large inputs")
+class ShaderWithoutMaximum(NoMaximum):
+    """A shader's softmax doesn't subtract the largest score first."""
+
+
+class OffByOne(Attention):
+    """Softmax with a 1 in the divisor, so that a head may attend to nothing."""
+
+    def weights(self, scores, hidden):
+        scores = scores.masked_fill(hidden, torch.finfo(scores.dtype).min)
+        most = scores.amax(dim=-1, keepdim=True)
+        weights = (scores - most).exp()
+        return weights / (self.one(most) + weights.sum(dim=-1, keepdim=True))
+
+    def one(self, most):
+        return (-most).exp()
+
+
+@bug("kyegomez/AttentionIsOFFByOne#5", 2023, "row sums", fixed=OffByOne)
+class OneNotShifted(OffByOne):
+    """The largest score is subtracted from all but from the 1 in the divisor."""
+
+    def one(self, most):
+        return torch.ones_like(most)
+
+
 class Capped(Attention):
     """Scores are held between -cap and cap by tanh."""
 
