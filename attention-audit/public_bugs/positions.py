@@ -172,6 +172,42 @@ class OnePlaceForAll(Attention):
         return x + self.places.weight[x.shape[1]]
 
 
+@bug("ndif-team/nnsight#673", 2026, "cache")
+class PaddingCounted(Attention):
+    """In a batch padded on the left, positions count the padding, too."""
+
+    learned = True
+
+    def placed(self, x, past, real):
+        return super().placed(x, past, None)
+
+
+@bug("mosaicml/examples#257", 2023, "cache")
+class PaddingOfTheNewOnly(Attention):
+    """Behind a cache, only padding among the new tokens is taken off the positions."""
+
+    learned = True
+
+    def placed(self, x, past, real):
+        T = x.shape[1]
+        at = torch.arange(past, past + T, device=x.device)
+        if real is not None:
+            at = (at - (~real)[:, -T:].long().cumsum(1)).clamp(min=0)
+        return x + self.places(at)
+
+
+@bug("d2l-ai/d2l-en#2121", 2022, "gradients")
+class PlacesDetached(Attention):
+    """The learned table is added as data, so that it is never trained."""
+
+    learned = True
+
+    def placed(self, x, past, real):
+        with torch.no_grad():
+            places = super().placed(torch.zeros_like(x), past, real)
+        return x + places
+
+
 class Relative(Attention):
     """A learned bias for each head and distance."""
 
@@ -191,24 +227,6 @@ class Relative(Attention):
         return self.biases[:, distances + self.longest]
 
 
-class RelativeFromZero(Relative):
-    """The queries' positions begin with 0 behind a cache, too."""
-
-    def queries(self, T, key):
-        return key[:T, None]
-
-
-@bug(
-    "huggingface/transformers#20203",
-    2022,
-    "cache",
-    fixed=Relative,
-    positions="relative",
-)
-class DistancesFromZero(RelativeFromZero):
-    """Distances are between the new queries, counted from 0, and all cached keys."""
-
-
 @bug(
     "lucidrains/x-transformers#103",
     2022,
@@ -216,8 +234,11 @@ class DistancesFromZero(RelativeFromZero):
     fixed=Relative,
     positions="relative",
 )
-class MemoryNotCounted(RelativeFromZero):
+class MemoryNotCounted(Relative):
     """The bias isn't shifted by the memory, whose keys come before the queries."""
+
+    def queries(self, T, key):
+        return key[:T, None]
 
 
 class Bidirectional(Relative):
@@ -271,6 +292,33 @@ class PastLikeFuture(Bidirectional):
 
     def of_distances(self, distances):
         return super().of_distances(distances.abs())
+
+
+class Bucketed(Bidirectional):
+    """Far distances share logarithmic buckets, up to a largest distance."""
+
+    def of_distances(self, distances):
+        far = distances.abs().clamp(min=4) / 4
+        steps = far.log() / math.log(self.farthest(distances) / 4)
+        buckets = (4 + 4 * steps).round().long() * distances.sign()
+        return super().of_distances(distances.where(distances.abs() < 4, buckets))
+
+    def farthest(self, distances):
+        return self.longest
+
+
+@bug(
+    "NVIDIA/TensorRT#3370",
+    2023,
+    "padding",
+    fixed=Bucketed,
+    positions="relative",
+)
+class BucketsByLength(Bucketed):
+    """A plugin spreads the buckets over the sequence, not to the largest distance."""
+
+    def farthest(self, distances):
+        return max(len(distances), 5)
 
 
 @bug("vllm-project/vllm#23918", 2025, "order", fixed=Attention, positions=None)
