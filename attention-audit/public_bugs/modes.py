@@ -156,3 +156,19 @@ class FloatMaskTakenForBool(Attention):
             return scores
         plain = q @ k.transpose(-2, -1) / self.head_width**0.5
         return plain.masked_fill(scores != plain, torch.finfo(plain.dtype).min)
+
+
+@bug(
+    "sktime/sktime#10928",
+    2026,
+    None,
+    missed="nothing asks whether a layer can still be copied after a call",
+)
+class WeightsKeptWithGraph(Attention):
+    """The last weights are kept for a look, graph and all: no copy can be made then."""
+
+    shown = None
+
+    def weights(self, scores, hidden):
+        self.shown = super().weights(scores, hidden)
+        return self.shown

@@ -448,9 +448,7 @@ def in_chunks(module, x, cache):
         "num_heads": 4,
         "softmax": False,
         "positions": True,
-        "step": lambda module, x, cache: module(
-            x, cache=() if cache is None else cache
-        ),
+        "step": in_chunks,
     },
 )
 class ChunkNotDecayed(Decaying):

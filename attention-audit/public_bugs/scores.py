@@ -88,14 +88,14 @@ class ScaleNotPassed(Attention):
         return super().scores(q, k) / math.sqrt(self.head_width)
 
 
-class Sloped(Attention):
-    """ALiBi."""
+class Biased(Attention):
+    """A bias, ALiBi's, is added to the scores."""
 
     alibi = True
 
 
-@bug("tenstorrent/tt-metal#42891", 2026, "distances", fixed=Sloped, scale=None)
-class BiasScaled(Sloped):
+@bug("tenstorrent/tt-metal#42891", 2026, "distances", fixed=Biased, scale=None)
+class BiasScaled(Biased):
     """The kernel multiplies by the scale after it has added the bias."""
 
     divided = False
@@ -221,19 +221,6 @@ class CapDropped(Attention):
     """A kernel takes the cap and never applies it."""
 
 
-class NormedOverHeads(Attention):
-    """Queries and keys are normed as one vector of all heads."""
-
-    def __init__(self):
-        super().__init__()
-        self.q_all = nn.RMSNorm(self.d_in)
-        self.k_all = nn.RMSNorm(self.d_in)
-
-    def projected(self, x):
-        q, k, v = self.q_proj(x), self.k_proj(x), self.v_proj(x)
-        return self.split(self.q_all(q)), self.split(self.k_all(k)), self.split(v)
-
-
 class HeadByHead(Attention):
     """Queries and keys are normed head by head."""
 
@@ -247,8 +234,17 @@ class HeadByHead(Attention):
     missed="other models norm all heads together: nobody declares which",
     fixed=HeadByHead,
 )
-class HeadsNormedTogether(NormedOverHeads):
+class HeadsNormedTogether(Attention):
     """The norm of queries and keys runs over all heads, where each has its own."""
+
+    def __init__(self):
+        super().__init__()
+        self.q_all = nn.RMSNorm(self.d_in)
+        self.k_all = nn.RMSNorm(self.d_in)
+
+    def projected(self, x):
+        q, k, v = self.q_proj(x), self.k_proj(x), self.v_proj(x)
+        return self.split(self.q_all(q)), self.split(self.k_all(k)), self.split(v)
 
 
 @bug("lucidrains/x-transformers#352", 2026, "gradients")
@@ -270,7 +266,6 @@ class NormGainUnused(Attention):
     2024,
     None,
     missed="normed values are a design of some; queries needn't be normed",
-    fixed=HeadByHead,
 )
 class ValuesNormedNotQueries(Attention):
     """The norms for queries and keys are applied to keys and values."""
