@@ -277,6 +277,47 @@ def test_json(project, capsys):
     assert json.loads(capsys.readouterr().out)["allowed"] == []
 
 
+def test_sarif(project, capsys):
+    wrong = ["layers.py:Mine", "--args", "4", "3", "divisor=2", *SIZES]
+    assert command.main([*wrong, "--sarif", "audit.sarif"]) == 1
+    assert "FAILS" in capsys.readouterr().out
+    log = json.loads((project / "audit.sarif").read_text(encoding="utf-8"))
+    assert (log["version"], len(log["runs"])) == ("2.1.0", 1)
+    (run,) = log["runs"]
+    assert run["invocations"] == [{"executionSuccessful": True}]
+    assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == ["scale"]
+    (result,) = run["results"]
+    assert (result["ruleId"], result["level"]) == ("scale", "error")
+    assert result["message"]["text"].startswith("Mine: scale: divides by 2")
+    (location,) = result["locations"]
+    line = LAYERS.splitlines().index("class Mine(nn.Module):") + 1
+    assert location["physicalLocation"] == {
+        "artifactLocation": {"uri": "layers.py"},
+        "region": {"startLine": line},
+    }
+
+
+def test_sarif_of_an_error_names_its_line_and_an_allowed_check_is_suppressed(project):
+    code = "def forward(self, x):\n        return x[7, 7]"
+    text = f"from torch import nn\n\n\nclass Raises(nn.Module):\n    {code}\n"
+    (project / "raising.py").write_text(text, encoding="utf-8")
+    given = ["raising.py:Raises", *SIZES, "--sarif", "a.sarif"]
+    assert command.main([*given, "--allow", "output shape"]) == 0
+    log = json.loads((project / "a.sarif").read_text(encoding="utf-8"))
+    (result,) = log["runs"][0]["results"]
+    place = result["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"]["uri"] == "raising.py"
+    assert place["region"]["startLine"] == 6
+    assert result["suppressions"] == [{"kind": "external"}]
+    assert result["level"] == "note"
+
+
+def test_a_sarif_file_that_cannot_be_written_is_told(project, capsys):
+    given = ["layers.py:Mine", "--args", "4", "3", *SIZES]
+    assert command.main([*given, "--sarif", "no/such/folder.sarif"]) == 2
+    assert "--sarif: " in capsys.readouterr().err
+
+
 def test_the_weights_are_the_same_each_time(project, capsys):
     tables = set()
     for seed in (1, 2):

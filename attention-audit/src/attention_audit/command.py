@@ -9,6 +9,7 @@ import inspect
 import io
 import json
 import os
+import pathlib
 import re
 import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import attention_audit
 from attention_audit import options
+from attention_audit.annotations import sarif
 from attention_audit.explained import explanation, require_names
 from attention_audit.loading import NotFound, explained, find, put_first
 
@@ -65,13 +67,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         require_names("allow", given.allow)
         require_names("require", getattr(given, "require", ()))
         with _stdout_to_stderr() if given.json else contextlib.nullcontext():
-            found = _audit(given, known)
+            found, layer = _audit(given, known)
             failed, idle = found.failed_except(given.allow)
     except (NotFound, ValueError) as error:
         print(f"attention-audit: {error}", file=sys.stderr)
         return NOT_AUDITED
+    allowed = [name for name in found.failed if name not in failed]
+    if given.sarif:
+        log = json.dumps(sarif(found, layer, tuple(allowed)), indent=2)
+        try:
+            pathlib.Path(given.sarif).write_text(f"{log}\n", encoding="utf-8")
+        except OSError as error:
+            print(f"attention-audit: --sarif: {error}", file=sys.stderr)
+            return NOT_AUDITED
     if given.json:
-        allowed = [name for name in found.failed if name not in failed]
         print(json.dumps(found.as_dict() | {"allowed": allowed}, indent=2))
     else:
         shown = _in_options(found, known)
@@ -86,7 +95,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return NOT_RUN if found.unrun else PASSED
 
 
-def _audit(given: argparse.Namespace, known: list[options.Option]) -> "Audit":
+def _audit(
+    given: argparse.Namespace, known: list[options.Option]
+) -> "tuple[Audit, nn.Module]":
     """Make the layer and audit it, without a word of the audit itself."""
     import torch
     from torch import nn
@@ -109,7 +120,7 @@ def _audit(given: argparse.Namespace, known: list[options.Option]) -> "Audit":
         layer = make()
         settings.setdefault("make", make)
     with contextlib.redirect_stdout(io.StringIO()):
-        return attention_audit.audit(layer, **settings)
+        return attention_audit.audit(layer, **settings), layer
 
 
 def _make(target: str, thing: Any, values: Sequence[str]) -> "nn.Module":
@@ -219,6 +230,11 @@ def _parser(known: list[options.Option]) -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--json", action="store_true", help="print one JSON object and nothing else"
+    )
+    parser.add_argument(
+        "--sarif",
+        metavar="FILE",
+        help="write the checks that fail into a file, too, as SARIF 2.1.0",
     )
     parser.add_argument(
         "--explain",
