@@ -18,6 +18,7 @@ from experiments import many
 from experiments.real_model.circuit_ablation import ablation, by_path
 from experiments.real_model.circuit_beginning import beginning
 from experiments.real_model.circuit_behaviour import behaviour
+from experiments.real_model.circuit_controls import controls
 from experiments.real_model.circuit_recency import recency
 from experiments.real_model.circuit_switches import last_heads, switches
 from experiments.real_model.heads import Head, features, head_name
@@ -48,6 +49,7 @@ PLAN: list[many.Settings] = [
     {"what": "ablation"},
     {"what": "recency"},
     {"what": "beginning"},
+    {"what": "controls"},
 ]
 LOOKS = (0, 6, 12, 18, 20, 22, 24, 27)  # dense where the streams move
 
@@ -71,6 +73,7 @@ def measure(settings: many.Settings) -> many.Run:
         "ablation": ablation,
         "recency": recency,
         "beginning": beginning,
+        "controls": controls,
     }
     return {half: kinds[settings["what"]](half) for half in HALVES}
 

@@ -74,7 +74,8 @@ def cutting(pairs: int) -> many.Run:
             change, where one of ``PLACES``, or all behind the verb, can't attend to the
             "nouns", to the words before them ("control") or to the "verb"; where "it"
             can't attend to the word "before" the verb, or a place of ``BY_THEIR_SIDE``
-            to its "previous" word; where "both" pronouns can't attend to the nouns;
+            to its "previous" word, and by how much the cut from "it" to the verb goes
+            "beyond" that; where "both" pronouns can't attend to the nouns;
             and where only ``FOUND`` can't look from "it" to the nouns.
     """
     found: many.Run = {}
@@ -88,9 +89,11 @@ def cutting(pairs: int) -> many.Run:
             own[f"{place} to verb"] = over(scenes, _cut(some, place, "verb") - whole)
         own["it to before"] = over(scenes, _cut(some, "it", "before") - whole)
         own["both to nouns"] = over(scenes, _cut(some, "both", "nouns") - whole)
+        from_verb = _cut(some, "it", "verb")
         for place in BY_THEIR_SIDE:
-            lost = _cut(some, place, "previous") - whole
-            own[f"{place} to previous"] = over(scenes, lost)
+            beside = _cut(some, place, "previous")
+            own[f"{place} to previous"] = over(scenes, beside - whole)
+            own[f"it to verb, beyond {place}"] = over(scenes, from_verb - beside)
         one_head = _cut(some, "it", "nouns", FOUND) - whole
         own["it to nouns, one head"] = over(scenes, one_head)
         found[f"half {half}"] = own

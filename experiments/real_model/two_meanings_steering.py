@@ -41,8 +41,9 @@ def measure() -> many.Run:
 
     Returns:
         found: intervals over words. "steered": moved by ``SHARE`` of its "own" axis,
-            by as much of each "other" word's (the mean, and the mean "size"), or
-            "drawn"; "plain", a plain word moved along the word's axis; "beyond plain".
+            by as much of each "other" word's or in "drawn" directions (of both, the
+            mean and the mean "size"); "plain", a plain word moved along the word's
+            axis; "beyond plain".
             "told", where nouns of one meaning or the other stand before the word:
             "whole"; what of it is lost where the word has the mean of all nouns at
             ``LAYER``, along its "own" axis, along "other" ones, or as a whole
@@ -96,11 +97,13 @@ def steered(word: str, axes: Mapping[str, Tensor]) -> dict[str, Tensor]:
         rows.append(torch.cat([toward - away, lead[-2:-1] - lead[-1:]]))
     gains = torch.stack(rows)  # (frames, moves and plain)
     others_gains = gains[:, 1 : 1 + len(others)]
+    of_drawn = gains[:, 1 + len(others) : -1]
     return {
         "own": gains[:, 0],
         "other": others_gains.mean(dim=1),
         "other, size": others_gains.mean(dim=0).abs().mean().expand(len(gains)),
-        "drawn": gains[:, 1 + len(others) : -1].mean(dim=1),
+        "drawn": of_drawn.mean(dim=1),
+        "drawn, size": of_drawn.mean(dim=0).abs().mean().expand(len(gains)),
         "plain": gains[:, -1],
         "beyond plain": gains[:, 0] - gains[:, -1],
     }

@@ -4,7 +4,7 @@ import statistics
 
 import pytest
 
-from experiments.real_model import circuit
+from experiments.real_model import circuit, circuit_controls
 from experiments.real_model.heads import head_name
 from experiments.real_model.prompts import HALVES, prompts
 from experiments.real_model.two_prompts import (
@@ -270,6 +270,43 @@ def test_the_circuit_needs_the_previous_token_head_before_it(half):
         assert found[f"looks, {name}"][HIGH] < 0.3
     others = [found[f"without 16.{head}"][MEAN] for head in range(1, 9)]
     assert min(others) > found["all heads"][MEAN] - 0.3
+
+
+@pytest.mark.parametrize("half", BOTH)
+def test_heads_drawn_beside_those_of_the_circuit_send_next_to_nothing(half):
+    beside, paths = (run_of(what=one)[half] for one in ("controls", "paths"))
+    first = run_of(what="beginning")[half]
+    for road, sent in (
+        ("values", paths["logits, 17.4 to values of 19.2 and 20.0"]),
+        ("queries", paths["logits, 19.2 and 20.0 to queries of name movers"]),
+        ("keys", first["lost, keys"]),
+    ):
+        for draw in range(circuit_controls.DRAWS):
+            assert abs(beside[f"{road}, draw {draw}"][MEAN]) < 0.08, road
+            assert sent[MEAN] > 10 * abs(beside[f"{road}, draw {draw}"][MEAN])
+
+
+@pytest.mark.parametrize("half", BOTH)
+def test_the_movers_add_less_without_the_two_that_steer_them(half):
+    change = run_of(what="controls")[half]["movers, change"]
+    assert change[HIGH] < -0.7
+    of = run_of(what="switches")[half]
+    apart = of["movers, without 19.2 and 20.0"][MEAN] - of["movers, all heads"][MEAN]
+    assert change[MEAN] == pytest.approx(apart, abs=1e-3)
+
+
+@pytest.mark.parametrize("half", BOTH)
+def test_what_23_3_looks_at_needs_neither_16_0_nor_much_of_17_4(half):
+    found = run_of(what="controls")[half]
+    as_it_is = found["looks, as it is"][MEAN]
+    assert as_it_is == pytest.approx(
+        run_of(what="heads")[half]["23.3"]["on again"][MEAN], abs=0.03
+    )
+    assert abs(found["lost, keys miss 16.0"][MEAN]) < 0.02
+    assert 0.1 < found["lost, keys miss 17.4"][LOW] < 0.25
+    for head in ("16.0", "17.4", "17.0"):
+        assert found[f"lost, keys miss {head}"][MEAN] < 0.25
+        assert found[f"looks, keys miss {head}"][MEAN] > as_it_is - 0.05
 
 
 @pytest.mark.parametrize("half", BOTH)

@@ -3,6 +3,7 @@
 import pytest
 
 from experiments.real_model import (
+    pronoun_causes,
     pronoun_frames,
     pronoun_roles,
     pronoun_words,
@@ -117,6 +118,20 @@ def test_to_hide_the_word_before_may_be_costly_in_itself():
     assert own["was to previous"][2] < -0.3
     assert own["was to previous"][1] < own["it to verb"][0]  # no telling which
     assert own["it to before"][1] < 0 < own["it to before"][2]
+
+
+def test_the_verb_counts_more_than_the_word_before_most_others():
+    own = run(part="cutting")["half 1"]
+    for place in ("its the", "noun", "verb", "It"):
+        assert own[f"it to verb, beyond {place}"][2] < -0.05
+    for place in ("was", "the"):
+        assert own[f"it to verb, beyond {place}"][2] > 0
+    for half in ("half 0", "half 1"):
+        own = run(part="cutting")[half]
+        for place in pronoun_causes.BY_THEIR_SIDE:
+            apart = own["it to verb"][0] - own[f"{place} to previous"][0]
+            beyond = own[f"it to verb, beyond {place}"]
+            assert beyond[0] == pytest.approx(apart, abs=2e-4)
 
 
 def test_where_the_pronoun_decides_one_head_costs_more_than_those_beside_it():

@@ -10,6 +10,7 @@ from experiments.real_model import (
     circuit,
     circuit_ablation,
     circuit_behaviour,
+    circuit_controls,
     circuit_recency,
     circuit_switches,
 )
@@ -233,3 +234,13 @@ def test_names_are_asked_where_they_stand_last_and_come_again_as_told(who, said)
             times = (ids[:, None] == tokens[:, :, None]).sum(dim=-1)
             again = [said in ("both", "the first"), said in ("both", "the last")]
             assert times.tolist() == [[1 + one for one in again]] * len(ids)
+
+
+@pytest.mark.parametrize("heads", [[(17, 4)], [(19, 2), (20, 0)]])
+def test_other_heads_are_drawn_from_the_same_layers_and_none_twice(heads):
+    found = circuit_controls.draws(heads)
+    assert len(found) == circuit_controls.DRAWS
+    for one in found:
+        assert [layer for layer, _ in one] == [layer for layer, _ in heads]
+    every = list(itertools.chain(heads, *found))
+    assert len(set(every)) == len(every)
