@@ -11,6 +11,8 @@ environment of their own, with the audit:
 
     python -m venv .venv-public
     .venv-public/bin/python -m pip install . -r public_layers/requirements.txt
+    .venv-public/bin/python -m pip install --no-deps \\
+        -r public_layers/without_dependencies.txt
 
 No weights are downloaded: each layer is made small, with random ones. All together take
 one or two minutes.
@@ -28,6 +30,8 @@ from public_layers import (
     pytorch,
     timm,
     torch_multi_head_attention,
+    torchscale,
+    torchtune,
     x_transformers,
 )
 
@@ -37,6 +41,8 @@ LAYERS = [
     *hugging_face_layers.LAYERS,
     *x_transformers.LAYERS,
     *litgpt.LAYERS,
+    *torchtune.LAYERS,
+    *torchscale.LAYERS,
     *timm.LAYERS,
     *curated_transformers.LAYERS,
     *fair_esm.LAYERS,

@@ -152,6 +152,78 @@ VERDICTS = (
         ),
     ),
     Verdict(
+        "bug",
+        ("ESM-2",),
+        ("dtypes",),
+        "The tables of angles are made anew for another length or device, as the "
+        "comment says, but not for another dtype. After a call in bfloat16, a float32 "
+        "call of the same length rotates by the bfloat16 tables.",
+        "esm/rotary_embedding.py",
+        (
+            (
+                "or self._cos_cached.device != x.device:",
+                "or self._cos_cached.device != x.device "
+                "or self._cos_cached.dtype != self.inv_freq.dtype:",
+            ),
+        ),
+        ("or if we're on a new device",),
+    ),
+    Verdict(
+        "bug",
+        ("torchtune, Gemma 2", "torchtune, Gemma 2 sliding"),
+        ("dropped weights", "dropout"),
+        "`Gemma2Attention` takes `attn_dropout`, which its docstring says is passed "
+        "on, and never uses it. The other attention of the package does.",
+        "torchtune/models/gemma2/_attention.py",
+        (
+            (
+                "output = F.softmax(output.float(), dim=-1).type_as(q)",
+                "output = F.softmax(output.float(), dim=-1).type_as(q); "
+                "output = F.dropout(output, self.attn_dropout, self.training)",
+            ),
+        ),
+        ("dropout value passed onto the",),
+    ),
+    Verdict(
+        "bug",
+        ("torchtune, Gemma 2 sliding",),
+        ("cache",),
+        "The window is laid along the diagonal from the mask's first corner. With a "
+        "cache, the first row of the mask is a later position: a text longer than the "
+        "window gives each new token the first W tokens in place of the last W. "
+        "Another framework had the same slip, for the same model, until "
+        "[2026](https://github.com/NVIDIA-NeMo/Megatron-Bridge/pull/5259).",
+        "torchtune/models/gemma2/_attention.py",
+        (
+            (
+                "all_ones = torch.ones_like(mask)",
+                "past = 0 if self.kv_cache is None else self.kv_cache.size - s_x; "
+                "all_ones = torch.ones_like(mask)",
+            ),
+            (
+                "all_ones, -1 * self.sliding_window_size + 1",
+                "all_ones, past - self.sliding_window_size + 1",
+            ),
+            (
+                "torch.tril(all_ones, self.sliding_window_size - 1)",
+                "torch.tril(all_ones, past + self.sliding_window_size - 1)",
+            ),
+        ),
+    ),
+    Verdict(
+        "bug",
+        ("TorchScale, xPos",),
+        ("cache",),
+        "With a cache, the queries' first position is `src_len - 1`, which is right "
+        "for a single new token. Of several, each is counted too high, by one less "
+        "than how many there are, and without an error. The package's own decoder "
+        "feeds one token a step; a caller who feeds several, as after a second prompt "
+        "or in speculative decoding, gets other numbers than in one pass. Without "
+        "xPos, the same steps are right.",
+        "torchscale/component/multihead_attention.py",
+        (("offset = src_len - 1", "offset = src_len - tgt_len"),),
+    ),
+    Verdict(
         "NaN",
         (
             "nn.MultiheadAttention",
@@ -201,6 +273,19 @@ VERDICTS = (
         "esm/multihead_attention.py",
         quoted=(
             'key_padding_mask.unsqueeze(1).unsqueeze(2).to(torch.bool), float("-inf")',
+        ),
+    ),
+    Verdict(
+        "NaN",
+        ("TorchScale, encoder", "TorchScale, decoder", "TorchScale, xPos"),
+        ("padding",),
+        "The layer has one path. It replaces NaN in the scores, but before padding is "
+        "hidden, so this doesn't help. In an encoder only a text of padding alone is "
+        "NaN; in a decoder also the padding on the left of a text.",
+        "torchscale/component/multihead_attention.py",
+        quoted=(
+            "attn_weights = torch.nan_to_num(attn_weights)",
+            "key_padding_mask.unsqueeze(1).unsqueeze(2).to(torch.bool)",
         ),
     ),
     Verdict(
