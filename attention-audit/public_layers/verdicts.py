@@ -52,6 +52,12 @@ class Verdict:
     quoted: tuple[str, ...] = ()
 
 
+NOT_REENTRANT = (
+    (
+        "partial(checkpoint, summarize_qkv_chunk)",
+        "partial(checkpoint, summarize_qkv_chunk, use_reentrant = False)",
+    ),
+)
 VERDICTS = (
     Verdict(
         "bug",
@@ -224,6 +230,59 @@ VERDICTS = (
         (("offset = src_len - 1", "offset = src_len - tgt_len"),),
     ),
     Verdict(
+        "bug",
+        ("rotary-embedding-torch, xPos",),
+        ("cache",),
+        "xPos lets each feature of a query grow with its position less half the "
+        "length, and each of a key shrink, so that the difference alone counts. "
+        "`rotate_queries_with_cached_keys` takes half the number of queries for "
+        "queries, and half the number of keys for keys. The error grows with the text. "
+        "The README describes `use_xpos` and this function, and doesn't forbid them "
+        "together.",
+        "rotary_embedding_torch/rotary_embedding_torch.py",
+        (
+            (
+                "self.get_scale(seq[-q_len:]).type(dtype)",
+                "self.get_scale(seq)[-q_len:].type(dtype)",
+            ),
+        ),
+        ("power = (t - len(t) // 2)",),
+    ),
+    Verdict(
+        "bug",
+        ("rotary-embedding-torch", "rotary-embedding-torch, xPos"),
+        ("dtypes", "state dict"),
+        "The angles of the longest text so far stay in a table, which is asked for its "
+        "length alone. So a layer that was called, and then loads other frequencies, "
+        "which are a parameter, goes on with the old ones; and float32 goes on with "
+        "angles that were made in bfloat16.",
+        "rotary_embedding_torch/rotary_embedding_torch.py",
+        (
+            (
+                "self.cache_if_possible = cache_if_possible",
+                "self.cache_if_possible = False",
+            ),
+        ),
+        ("return self.cached_freqs[offset:(offset + seq_len)].detach()",),
+    ),
+    Verdict(
+        "bug",
+        ("memory-efficient, whole",),
+        ("dropped weights", "dropout"),
+        "`Attention` hands its `dropout` to one of two functions. With "
+        "`memory_efficient=False`, the default, that function swallows it in "
+        "`**kwargs`; the other one drops.",
+        "memory_efficient_attention_pytorch/memory_efficient_attention.py",
+        (
+            (
+                "attn = sim.softmax(dim = -1)",
+                "attn = sim.softmax(dim = -1); "
+                "attn = F.dropout(attn, kwargs['dropout'], kwargs['training'])",
+            ),
+        ),
+        ("**kwargs",),
+    ),
+    Verdict(
         "NaN",
         (
             "nn.MultiheadAttention",
@@ -332,5 +391,37 @@ VERDICTS = (
         "itself is as good; weights from the one kind don't fit the other.",
         "x_transformers/attend.py",
         (("-> b (r kvh) n d", "-> b (kvh r) n d"),),
+    ),
+    Verdict(
+        "design",
+        ("ViT, small datasets",),
+        ("tokens reached",),
+        "Its attention hides each token from itself, as the paper on small datasets "
+        "proposes that it follows.",
+        "vit_pytorch/vit_for_small_dataset.py",
+        (
+            (
+                "dots = dots.masked_fill(mask, mask_value)",
+                "dots = dots.masked_fill(mask & False, mask_value)",
+            ),
+        ),
+    ),
+    Verdict(
+        "false alarm",
+        ("memory-efficient, blocks", "memory-efficient, encoder"),
+        ("tokens reached", "features read"),
+        "The blocks are computed under `torch.utils.checkpoint` in its older way, "
+        "which refuses the function by which these checks ask for gradients. Training "
+        "calls `.backward()`, and there the gradients are right.",
+        "memory_efficient_attention_pytorch/memory_efficient_attention.py",
+        NOT_REENTRANT,
+    ),
+    Verdict(
+        "false alarm",
+        ("memory-efficient, blocks",),
+        ("future grads",),
+        "As above.",
+        "memory_efficient_attention_pytorch/memory_efficient_attention.py",
+        NOT_REENTRANT,
     ),
 )
