@@ -15,7 +15,7 @@ environment of their own, with the audit:
         -r public_layers/without_dependencies.txt
 
 No weights are downloaded: each layer is made small, with random ones. All together take
-one or two minutes.
+some minutes.
 """
 
 import pathlib
@@ -26,9 +26,12 @@ from public_layers import (
     fightingcv_attention,
     flash_linear_attention,
     hugging_face_layers,
+    hugging_face_others,
+    linear_attention_transformer,
     litgpt,
     local_attention,
     memory_efficient_attention,
+    performer,
     pytorch,
     rotary_embedding_torch,
     timm,
@@ -43,6 +46,7 @@ RECORD = pathlib.Path(__file__).parent / "record.json"
 LAYERS = [
     *pytorch.LAYERS,
     *hugging_face_layers.LAYERS,
+    *hugging_face_others.LAYERS,
     *x_transformers.LAYERS,
     *litgpt.LAYERS,
     *torchtune.LAYERS,
@@ -53,6 +57,8 @@ LAYERS = [
     *local_attention.LAYERS,
     *rotary_embedding_torch.LAYERS,
     *flash_linear_attention.LAYERS,
+    *linear_attention_transformer.LAYERS,
+    *performer.LAYERS,
     *memory_efficient_attention.LAYERS,
     *vit_pytorch.LAYERS,
     *torch_multi_head_attention.LAYERS,

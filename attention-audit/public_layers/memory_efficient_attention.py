@@ -45,7 +45,6 @@ DROPPED = {"dropout": DROPOUT}
 LAYERS = [
     layer("memory-efficient, whole", causal=True, **DROPPED),
     layer("memory-efficient, blocks", causal=True, memory_efficient=True, **DROPPED),
-    layer("memory-efficient, encoder", memory_efficient=True, **DROPPED),
     layer("memory-efficient, flash", causal=True, flash=True),
     layer("memory-efficient, flash encoder", flash=True),
 ]

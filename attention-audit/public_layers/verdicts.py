@@ -52,12 +52,6 @@ class Verdict:
     quoted: tuple[str, ...] = ()
 
 
-NOT_REENTRANT = (
-    (
-        "partial(checkpoint, summarize_qkv_chunk)",
-        "partial(checkpoint, summarize_qkv_chunk, use_reentrant = False)",
-    ),
-)
 VERDICTS = (
     Verdict(
         "bug",
@@ -283,6 +277,58 @@ VERDICTS = (
         ("**kwargs",),
     ),
     Verdict(
+        "bug",
+        ("Performer", "Performer, causal", "Performer, ReLU", "Performer, ReLU causal"),
+        ("padding",),
+        "The mask sets values of padding to 0, and leaves their keys in the sum by "
+        "which all is divided. So padding counts as tokens whose value is 0. With "
+        "features of softmax, padding also has a say in the largest of all keys, as "
+        "below.",
+        "performer_pytorch/performer_pytorch.py",
+        (
+            (
+                "out = self.fast_attention(q, k, v)",
+                "out = self.fast_attention(q, k, v, context_mask)",
+            ),
+            ("def forward(self, q, k, v):", "def forward(self, q, k, v, real=None):"),
+            (
+                "attn_fn = linear_attention if",
+                "k = k if real is None else k * real[:, None, :, None]; "
+                "attn_fn = linear_attention if",
+            ),
+            ("k_cumsum = k.sum(dim = -2)", "k_cumsum = k.sum(dim = -2) + 1e-6"),
+            (
+                "torch.amax(data_dash, dim=(-1, -2), keepdim=True).detach()) + eps",
+                "0.0) + eps",
+            ),
+        ),
+        ("v.masked_fill_(~global_mask, 0.)",),
+    ),
+    Verdict(
+        "bug",
+        ("Performer, causal",),
+        ("short sequences", "one token", "future changed"),
+        "Before the exponential, the largest of all keys is subtracted, later ones "
+        "too. It would cancel but for the `eps` that is added behind it.",
+        "performer_pytorch/performer_pytorch.py",
+        (
+            (
+                "torch.amax(data_dash, dim=(-1, -2), keepdim=True).detach()) + eps",
+                "0.0) + eps",
+            ),
+        ),
+    ),
+    Verdict(
+        "bug",
+        ("linear-attention-transformer, causal",),
+        ("large inputs",),
+        "The causal function takes the exponential of keys as they are, which is "
+        "infinite above 88; the other function takes a softmax, which isn't.",
+        "linear_attention_transformer/linear_attention_transformer.py",
+        (("torch.exp(k).type(dtype)", "torch.exp(k.clamp(max=60)).type(dtype)"),),
+        ("k = k.softmax(dim=-2)",),
+    ),
+    Verdict(
         "NaN",
         (
             "nn.MultiheadAttention",
@@ -408,20 +454,45 @@ VERDICTS = (
     ),
     Verdict(
         "false alarm",
-        ("memory-efficient, blocks", "memory-efficient, encoder"),
-        ("tokens reached", "features read"),
+        ("memory-efficient, blocks",),
+        ("future grads", "tokens reached", "features read"),
         "The blocks are computed under `torch.utils.checkpoint` in its older way, "
         "which refuses the function by which these checks ask for gradients. Training "
         "calls `.backward()`, and there the gradients are right.",
         "memory_efficient_attention_pytorch/memory_efficient_attention.py",
-        NOT_REENTRANT,
+        (
+            (
+                "partial(checkpoint, summarize_qkv_chunk)",
+                "partial(checkpoint, summarize_qkv_chunk, use_reentrant = False)",
+            ),
+        ),
     ),
     Verdict(
         "false alarm",
-        ("memory-efficient, blocks",),
-        ("future grads",),
-        "As above.",
-        "memory_efficient_attention_pytorch/memory_efficient_attention.py",
-        NOT_REENTRANT,
+        ("Performer", "Performer, ReLU"),
+        ("queries, keys",),
+        "There are no products of queries and keys. Keys first meet random directions, "
+        "and the audit takes these products for queries times keys.",
+        "performer_pytorch/performer_pytorch.py",
+        quoted=("torch.einsum('...id,...jd->...ij', (data_normalizer * data)",),
+    ),
+    Verdict(
+        "false alarm",
+        ("timm, differential",),
+        ("gradients",),
+        "The factor of the second softmax is rounded to float32 also in a float64 "
+        "layer, where the audit holds gradients against small steps. That rounding "
+        "is as large as a hundredth of what a step changes. The gradient is right.",
+        "timm/layers/diff_attention.py",
+        (
+            (
+                "self.lambda_q1 * self.lambda_k1, dim=-1).float()",
+                "self.lambda_q1 * self.lambda_k1, dim=-1)",
+            ),
+            (
+                "self.lambda_q2 * self.lambda_k2, dim=-1).float()",
+                "self.lambda_q2 * self.lambda_k2, dim=-1)",
+            ),
+        ),
     ),
 )
