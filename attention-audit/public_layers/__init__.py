@@ -11,9 +11,11 @@ environment of their own, with the audit:
 
     python -m venv .venv-public
     .venv-public/bin/python -m pip install . -r public_layers/requirements.txt
+    .venv-public/bin/python -m pip install --no-deps \\
+        -r public_layers/without_dependencies.txt
 
 No weights are downloaded: each layer is made small, with random ones. All together take
-one or two minutes.
+some minutes.
 """
 
 import pathlib
@@ -22,12 +24,21 @@ from public_layers import (
     curated_transformers,
     fair_esm,
     fightingcv_attention,
+    flash_linear_attention,
     hugging_face_layers,
+    hugging_face_others,
+    linear_attention_transformer,
     litgpt,
     local_attention,
+    memory_efficient_attention,
+    performer,
     pytorch,
+    rotary_embedding_torch,
     timm,
     torch_multi_head_attention,
+    torchscale,
+    torchtune,
+    vit_pytorch,
     x_transformers,
 )
 
@@ -35,12 +46,21 @@ RECORD = pathlib.Path(__file__).parent / "record.json"
 LAYERS = [
     *pytorch.LAYERS,
     *hugging_face_layers.LAYERS,
+    *hugging_face_others.LAYERS,
     *x_transformers.LAYERS,
     *litgpt.LAYERS,
+    *torchtune.LAYERS,
+    *torchscale.LAYERS,
     *timm.LAYERS,
     *curated_transformers.LAYERS,
     *fair_esm.LAYERS,
     *local_attention.LAYERS,
+    *rotary_embedding_torch.LAYERS,
+    *flash_linear_attention.LAYERS,
+    *linear_attention_transformer.LAYERS,
+    *performer.LAYERS,
+    *memory_efficient_attention.LAYERS,
+    *vit_pytorch.LAYERS,
     *torch_multi_head_attention.LAYERS,
     *fightingcv_attention.LAYERS,
 ]

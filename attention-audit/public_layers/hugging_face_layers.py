@@ -88,6 +88,7 @@ EAGER = {"implementation": "eager", **FIRST}
 # Some layers call their cache so.
 PAST = {"cache": "layer_past", **FIRST}
 EAGER_PAST = {**EAGER, **PAST}
+EAGER_CACHE = {**EAGER, "cache": "cache"}
 SLIDING = {"mask": "sliding_window_causal"}
 
 # Rotary ones, with two queries for each key: name, module, prefix, settings.
@@ -161,7 +162,7 @@ LAYERS = [
         "GPTJ",
         {**GPT, "rotary_dim": 4},
         declared=ROTARY,
-        **EAGER_PAST,
+        **EAGER_CACHE,
     ),
     decoder(
         "CodeGen",
@@ -170,7 +171,7 @@ LAYERS = [
         "CodeGen",
         {**GPT, "rotary_dim": 4},
         declared=ROTARY,
-        **EAGER_PAST,
+        **EAGER_CACHE,
     ),
     decoder(
         "GPT-NeoX",

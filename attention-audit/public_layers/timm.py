@@ -12,11 +12,13 @@ PACKAGE = "timm"
 class Adapter(nn.Module):
     """An Attention; ``fused`` is whether PyTorch's function computes it."""
 
-    def __init__(self, *, fused):
+    def __init__(self, *, fused=True, kind="Attention", **settings):
         super().__init__()
-        from timm.layers import Attention
+        from timm import layers
 
-        self.attention = Attention(D_MODEL, NUM_HEADS, qkv_bias=True, attn_drop=DROPOUT)
+        self.attention = getattr(layers, kind)(
+            D_MODEL, NUM_HEADS, qkv_bias=True, attn_drop=DROPOUT, **settings
+        )
         self.attention.fused_attn = fused
 
     def forward(self, x, real=None):
@@ -30,7 +32,22 @@ DECLARED = {
     "dropout": DROPOUT,
     "padding": padded,
 }
+OTHERS = (
+    ("timm, gated", {}, {"gated": True}),
+    ("timm, differential", {"softmax": False}, {"kind": "DiffAttention"}),
+)
 LAYERS = [
-    Layer(name, PACKAGE, functools.partial(Adapter, fused=fused), DECLARED)
-    for name, fused in (("timm", True), ("timm, unfused", False))
+    *(
+        Layer(name, PACKAGE, functools.partial(Adapter, fused=fused), DECLARED)
+        for name, fused in (("timm", True), ("timm, unfused", False))
+    ),
+    *(
+        Layer(
+            name,
+            PACKAGE,
+            functools.partial(Adapter, **settings),
+            {**DECLARED, **declared},
+        )
+        for name, declared, settings in OTHERS
+    ),
 ]

@@ -152,6 +152,183 @@ VERDICTS = (
         ),
     ),
     Verdict(
+        "bug",
+        ("ESM-2",),
+        ("dtypes",),
+        "The tables of angles are made anew for another length or device, as the "
+        "comment says, but not for another dtype. After a call in bfloat16, a float32 "
+        "call of the same length rotates by the bfloat16 tables.",
+        "esm/rotary_embedding.py",
+        (
+            (
+                "or self._cos_cached.device != x.device:",
+                "or self._cos_cached.device != x.device "
+                "or self._cos_cached.dtype != self.inv_freq.dtype:",
+            ),
+        ),
+        ("or if we're on a new device",),
+    ),
+    Verdict(
+        "bug",
+        ("torchtune, Gemma 2", "torchtune, Gemma 2 sliding"),
+        ("dropped weights", "dropout"),
+        "`Gemma2Attention` takes `attn_dropout`, which its docstring says is passed "
+        "on, and never uses it. The other attention of the package does.",
+        "torchtune/models/gemma2/_attention.py",
+        (
+            (
+                "output = F.softmax(output.float(), dim=-1).type_as(q)",
+                "output = F.softmax(output.float(), dim=-1).type_as(q); "
+                "output = F.dropout(output, self.attn_dropout, self.training)",
+            ),
+        ),
+        ("dropout value passed onto the",),
+    ),
+    Verdict(
+        "bug",
+        ("torchtune, Gemma 2 sliding",),
+        ("cache",),
+        "The window is laid along the diagonal from the mask's first corner. With a "
+        "cache, the first row of the mask is a later position: a text longer than the "
+        "window gives each new token the first W tokens in place of the last W. "
+        "Another framework had the same slip, for the same model, until "
+        "[2026](https://github.com/NVIDIA-NeMo/Megatron-Bridge/pull/5259).",
+        "torchtune/models/gemma2/_attention.py",
+        (
+            (
+                "all_ones = torch.ones_like(mask)",
+                "past = 0 if self.kv_cache is None else self.kv_cache.size - s_x; "
+                "all_ones = torch.ones_like(mask)",
+            ),
+            (
+                "all_ones, -1 * self.sliding_window_size + 1",
+                "all_ones, past - self.sliding_window_size + 1",
+            ),
+            (
+                "torch.tril(all_ones, self.sliding_window_size - 1)",
+                "torch.tril(all_ones, past + self.sliding_window_size - 1)",
+            ),
+        ),
+    ),
+    Verdict(
+        "bug",
+        ("TorchScale, xPos",),
+        ("cache",),
+        "With a cache, the queries' first position is `src_len - 1`, which is right "
+        "for a single new token. Of several, each is counted too high, by one less "
+        "than how many there are, and without an error. The package's own decoder "
+        "feeds one token a step; a caller who feeds several, as after a second prompt "
+        "or in speculative decoding, gets other numbers than in one pass. Without "
+        "xPos, the same steps are right.",
+        "torchscale/component/multihead_attention.py",
+        (("offset = src_len - 1", "offset = src_len - tgt_len"),),
+    ),
+    Verdict(
+        "bug",
+        ("rotary-embedding-torch, xPos",),
+        ("cache",),
+        "xPos lets each feature of a query grow with its position less half the "
+        "length, and each of a key shrink, so that the difference alone counts. "
+        "`rotate_queries_with_cached_keys` takes half the number of queries for "
+        "queries, and half the number of keys for keys. The error grows with the text. "
+        "The README describes `use_xpos` and this function, and doesn't forbid them "
+        "together.",
+        "rotary_embedding_torch/rotary_embedding_torch.py",
+        (
+            (
+                "self.get_scale(seq[-q_len:]).type(dtype)",
+                "self.get_scale(seq)[-q_len:].type(dtype)",
+            ),
+        ),
+        ("power = (t - len(t) // 2)",),
+    ),
+    Verdict(
+        "bug",
+        ("rotary-embedding-torch", "rotary-embedding-torch, xPos"),
+        ("dtypes", "state dict"),
+        "The angles of the longest text so far stay in a table, which is asked for its "
+        "length alone. So a layer that was called, and then loads other frequencies, "
+        "which are a parameter, goes on with the old ones; and float32 goes on with "
+        "angles that were made in bfloat16.",
+        "rotary_embedding_torch/rotary_embedding_torch.py",
+        (
+            (
+                "self.cache_if_possible = cache_if_possible",
+                "self.cache_if_possible = False",
+            ),
+        ),
+        ("return self.cached_freqs[offset:(offset + seq_len)].detach()",),
+    ),
+    Verdict(
+        "bug",
+        ("memory-efficient, whole",),
+        ("dropped weights", "dropout"),
+        "`Attention` hands its `dropout` to one of two functions. With "
+        "`memory_efficient=False`, the default, that function swallows it in "
+        "`**kwargs`; the other one drops.",
+        "memory_efficient_attention_pytorch/memory_efficient_attention.py",
+        (
+            (
+                "attn = sim.softmax(dim = -1)",
+                "attn = sim.softmax(dim = -1); "
+                "attn = F.dropout(attn, kwargs['dropout'], kwargs['training'])",
+            ),
+        ),
+        ("**kwargs",),
+    ),
+    Verdict(
+        "bug",
+        ("Performer", "Performer, causal", "Performer, ReLU", "Performer, ReLU causal"),
+        ("padding",),
+        "The mask sets values of padding to 0, and leaves their keys in the sum by "
+        "which all is divided. So padding counts as tokens whose value is 0. With "
+        "features of softmax, padding also has a say in the largest of all keys, as "
+        "below.",
+        "performer_pytorch/performer_pytorch.py",
+        (
+            (
+                "out = self.fast_attention(q, k, v)",
+                "out = self.fast_attention(q, k, v, context_mask)",
+            ),
+            ("def forward(self, q, k, v):", "def forward(self, q, k, v, real=None):"),
+            (
+                "attn_fn = linear_attention if",
+                "k = k if real is None else k * real[:, None, :, None]; "
+                "attn_fn = linear_attention if",
+            ),
+            ("k_cumsum = k.sum(dim = -2)", "k_cumsum = k.sum(dim = -2) + 1e-6"),
+            (
+                "torch.amax(data_dash, dim=(-1, -2), keepdim=True).detach()) + eps",
+                "0.0) + eps",
+            ),
+        ),
+        ("v.masked_fill_(~global_mask, 0.)",),
+    ),
+    Verdict(
+        "bug",
+        ("Performer, causal",),
+        ("short sequences", "one token", "future changed"),
+        "Before the exponential, the largest of all keys is subtracted, later ones "
+        "too. It would cancel but for the `eps` that is added behind it.",
+        "performer_pytorch/performer_pytorch.py",
+        (
+            (
+                "torch.amax(data_dash, dim=(-1, -2), keepdim=True).detach()) + eps",
+                "0.0) + eps",
+            ),
+        ),
+    ),
+    Verdict(
+        "bug",
+        ("linear-attention-transformer, causal",),
+        ("large inputs",),
+        "The causal function takes the exponential of keys as they are, which is "
+        "infinite above 88; the other function takes a softmax, which isn't.",
+        "linear_attention_transformer/linear_attention_transformer.py",
+        (("torch.exp(k).type(dtype)", "torch.exp(k.clamp(max=60)).type(dtype)"),),
+        ("k = k.softmax(dim=-2)",),
+    ),
+    Verdict(
         "NaN",
         (
             "nn.MultiheadAttention",
@@ -204,6 +381,19 @@ VERDICTS = (
         ),
     ),
     Verdict(
+        "NaN",
+        ("TorchScale, encoder", "TorchScale, decoder", "TorchScale, xPos"),
+        ("padding",),
+        "The layer has one path. It replaces NaN in the scores, but before padding is "
+        "hidden, so this doesn't help. In an encoder only a text of padding alone is "
+        "NaN; in a decoder also the padding on the left of a text.",
+        "torchscale/component/multihead_attention.py",
+        quoted=(
+            "attn_weights = torch.nan_to_num(attn_weights)",
+            "key_padding_mask.unsqueeze(1).unsqueeze(2).to(torch.bool)",
+        ),
+    ),
+    Verdict(
         "design",
         ("curated, rotary", "curated, ALiBi", "curated, ALiBi encoder"),
         ("dropped weights",),
@@ -247,5 +437,62 @@ VERDICTS = (
         "itself is as good; weights from the one kind don't fit the other.",
         "x_transformers/attend.py",
         (("-> b (r kvh) n d", "-> b (kvh r) n d"),),
+    ),
+    Verdict(
+        "design",
+        ("ViT, small datasets",),
+        ("tokens reached",),
+        "Its attention hides each token from itself, as the paper on small datasets "
+        "proposes that it follows.",
+        "vit_pytorch/vit_for_small_dataset.py",
+        (
+            (
+                "dots = dots.masked_fill(mask, mask_value)",
+                "dots = dots.masked_fill(mask & False, mask_value)",
+            ),
+        ),
+    ),
+    Verdict(
+        "false alarm",
+        ("memory-efficient, blocks",),
+        ("future grads", "tokens reached", "features read"),
+        "The blocks are computed under `torch.utils.checkpoint` in its older way, "
+        "which refuses the function by which these checks ask for gradients. Training "
+        "calls `.backward()`, and there the gradients are right.",
+        "memory_efficient_attention_pytorch/memory_efficient_attention.py",
+        (
+            (
+                "partial(checkpoint, summarize_qkv_chunk)",
+                "partial(checkpoint, summarize_qkv_chunk, use_reentrant = False)",
+            ),
+        ),
+    ),
+    Verdict(
+        "false alarm",
+        ("Performer", "Performer, ReLU"),
+        ("queries, keys",),
+        "There are no products of queries and keys. Keys first meet random directions, "
+        "and the audit takes these products for queries times keys.",
+        "performer_pytorch/performer_pytorch.py",
+        quoted=("torch.einsum('...id,...jd->...ij', (data_normalizer * data)",),
+    ),
+    Verdict(
+        "false alarm",
+        ("timm, differential",),
+        ("gradients",),
+        "The factor of the second softmax is rounded to float32 also in a float64 "
+        "layer, where the audit holds gradients against small steps. That rounding "
+        "is as large as a hundredth of what a step changes. The gradient is right.",
+        "timm/layers/diff_attention.py",
+        (
+            (
+                "self.lambda_q1 * self.lambda_k1, dim=-1).float()",
+                "self.lambda_q1 * self.lambda_k1, dim=-1)",
+            ),
+            (
+                "self.lambda_q2 * self.lambda_k2, dim=-1).float()",
+                "self.lambda_q2 * self.lambda_k2, dim=-1)",
+            ),
+        ),
     ),
 )

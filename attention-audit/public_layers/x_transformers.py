@@ -84,4 +84,13 @@ LAYERS = [
         causal=True,
         kv_heads=NUM_KV_HEADS,
     ),
+    layer("x-transformers, QK-norm", {"scale": 10.0}, causal=True, qk_norm=True),
+    layer(
+        "x-transformers, talking heads",
+        {"softmax": False},
+        causal=True,
+        pre_talking_heads=True,
+    ),
+    layer("x-transformers, sigmoid", {"softmax": False}, causal=True, sigmoid=True),
+    layer("x-transformers, gated", {}, causal=True, gate_values=True),
 ]

@@ -44,8 +44,9 @@ def test_the_record_has_every_check_of_the_audit(record):
 
 
 def test_the_record_was_made_with_the_pinned_versions(record):
-    text = RECORD.with_name("requirements.txt").read_text(encoding="utf-8")
-    pinned = dict(PIN.findall(text))
+    names = "requirements.txt", "without_dependencies.txt"
+    files = [RECORD.with_name(name).read_text(encoding="utf-8") for name in names]
+    pinned = dict(PIN.findall("\n".join(files)))
     for package, version in record["versions"].items():
         assert pinned[package] == version, AGREE
 

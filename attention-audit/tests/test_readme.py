@@ -195,8 +195,8 @@ def test_numbers_are_those_of_the_corpus_and_of_the_record():
     kinds = [one.kind for one in VERDICTS]
     counts = (kinds.count("bug"), kinds.count("design"), kinds.count("NaN"))
     said = "{} bugs, {} designs, {} causes of NaN for padding".format(*counts)
-    assert f"{said}, no false alarm" in text
-    assert "false alarm" not in kinds
+    alarms = kinds.count("false alarm")
+    assert f"{said}, {alarms} false alarms" in text
 
 
 def test_what_is_run_is_what_is_said():
