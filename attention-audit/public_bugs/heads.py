@@ -127,6 +127,20 @@ class RepeatedAsABlock(Tiled):
     """Repeated keys change from 0, 0, 1, 1 to 0, 1, 0, 1."""
 
 
+@bug("HazyResearch/HipKittens#22", 2025, "heads")
+class NumbersCollide(Attention):
+    """Heads are numbered with the group's size in place of the number of groups."""
+
+    d_in = 32
+    num_heads = 8
+    num_kv_heads = 2
+
+    def shared(self, x):
+        G = self.num_heads // self.num_kv_heads
+        heads = [(i % G * G + i // G) % self.num_heads for i in range(self.num_heads)]
+        return super().shared(x)[:, heads]
+
+
 @bug("state-spaces/mamba#462", 2024, "output shape")
 class NeverRepeated(Attention):
     """Fewer keys than queries meet in a product that wants as many."""
@@ -164,3 +178,20 @@ class MasksByBatchHeadsFirst(Attention):
         B, H = len(real), self.num_heads
         rows = real.repeat_interleave(H, dim=0).view(H, B, 1, S).transpose(0, 1)
         return super().hidden(T, S, None, cached) | ~rows
+
+
+@bug("lucidrains/graph-transformer-pytorch#2", 2022, "padding")
+class MaskOfOneText(Attention):
+    """A mask (B, 1, S) meets scores (B·H, T, S): right for one text alone."""
+
+    def weights(self, scores, hidden):
+        return super().weights(scores.flatten(0, 1), hidden[:, 0]).view_as(scores)
+
+
+@bug("huggingface/diffusers#3207", 2023, "output shape")
+class BatchTimesHeads(Attention):
+    """The merge takes the batch times heads for the batch."""
+
+    def merged(self, context):
+        B, H, T, D = context.shape
+        return context.transpose(1, 2).reshape(B * H, T, D * H)

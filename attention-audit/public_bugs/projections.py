@@ -90,7 +90,7 @@ class ThreeEqualParts(FusedGrouped):
     fixed=Fused,
 )
 class LaidOutByHead(Fused):
-    """A fused projection is cut head by head, but its weights were laid out in three."""
+    """A fused projection is cut head by head, the weights were laid out in three."""
 
     def cut(self, qkv):
         parts = qkv.unflatten(-1, (self.num_heads, 3, self.head_width))
@@ -153,7 +153,13 @@ class NormedBefore(Attention):
         return super().projected(self.norm(x))
 
 
-@bug("facebookresearch/xformers#233", 2022, "queries, keys", fixed=NormedBefore)
+@bug(
+    "facebookresearch/xformers#233",
+    2022,
+    None,
+    missed="queries of normed tokens and keys of raw ones are made of the same tokens",
+    fixed=NormedBefore,
+)
 class QueriesNormedAlone(NormedBefore):
     """The norm before attention reaches the first of three inputs, the queries'."""
 
@@ -162,13 +168,22 @@ class QueriesNormedAlone(NormedBefore):
         return q, self.split(self.k_proj(x)), self.split(self.v_proj(x))
 
 
-@bug("Project-MONAI/GenerativeModels#402", 2023, "gradients")
-class OutputNeverProjected(Attention):
-    """The output projection is made, but forward doesn't call it."""
+class OutputSkipped(Attention):
+    """A projection of the context is made, and forward doesn't call it."""
 
     def __init__(self):
         super().__init__()
         self.proj_attn, self.o_proj = self.o_proj, nn.Identity()
+
+
+@bug("Project-MONAI/GenerativeModels#402", 2023, "gradients")
+class OutputNeverProjected(OutputSkipped):
+    """The output projection gets no gradient, since forward doesn't call it."""
+
+
+@bug("heqin-zhu/BPfold#4", 2026, "gradients")
+class OutputWeightUnread(OutputSkipped):
+    """The weight of the output projection is a parameter that nothing reads."""
 
 
 @bug(
@@ -183,6 +198,38 @@ class NoOutputProjection(Attention):
     def __init__(self):
         super().__init__()
         self.o_proj = nn.Identity()
+
+
+class NarrowKeys(Attention):
+    """Queries and keys are half as wide as values."""
+
+    def __init__(self):
+        super().__init__()
+        self.head_width //= 2
+        keys, values = self.num_heads * self.head_width, self.d_in
+        self.q_proj, self.k_proj = (
+            nn.Linear(self.d_in, keys, bias=False) for _ in range(2)
+        )
+        self.o_proj = nn.Linear(self.merged_width(keys, values), self.d_in, bias=False)
+
+    def merged_width(self, keys, values):
+        return values
+
+    def split(self, x):
+        return x.unflatten(-1, (self.num_heads, -1)).transpose(1, 2)
+
+
+@bug(
+    "wouterkool/attention-learn-to-route#23",
+    2020,
+    "output shape",
+    fixed=NarrowKeys,
+)
+class OutputAsWideAsKeys(NarrowKeys):
+    """The output projection takes heads as wide as keys, and gets values."""
+
+    def merged_width(self, keys, values):
+        return keys
 
 
 @bug("rasbt/LLMs-from-scratch#857", 2025, "output shape")
