@@ -4,8 +4,9 @@ At the bottom stand nanoGPT's settings for a laptop's processor, at the top the 
 "one-minute", and each rung is one thing in which the two differ. Alone, it is added to
 the settings at the bottom; left out, it is taken from those at the top; and a few are
 added together. Every side has a learning rate of its own, which the first of its five
-seeds chooses, and all sides read equally many characters. A few and the top are
-trained once more, to the whole length of the recipe.
+seeds chooses, and all sides read equally many characters. On the settings at the bottom
+all gains alone rest, so all five seeds choose their rate. A few and the top are trained
+once more, to the whole length of the recipe.
 
 Muon's rung gives hidden matrices another optimizer and another rate than all else. So
 the settings at the bottom are also trained with AdamW and two rates, in float32.
@@ -158,7 +159,8 @@ def wanted(record: dict[str, Any]) -> list[many.Settings]:
             begin = tuple(rate / float(fractions.Fraction(share)) for rate in _LOW)
         else:
             begin = BEGIN[way]
-        return sweeps.lacking(record["runs"], which, begin, beside=sweeps.SEEDS[:1])
+        choosing = sweeps.SEEDS if side == "bottom" else sweeps.SEEDS[:1]
+        return sweeps.lacking(record["runs"], which, begin, beside=choosing)
 
     sides = [one for each in MEASURED for one in lacking(*each)]
     # Of two rates the first seed chooses both, and all seeds train at the best.
