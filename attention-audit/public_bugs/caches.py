@@ -28,34 +28,19 @@ class KeptRowsCounted(Attention):
 @bug("rajveer43/VeloxQuant-MLX#195", 2026, "cache")
 class OffsetOfKeptRows(KeptRowsCounted):
     """Once tokens are evicted, the cache's offset is the number of rows it keeps, not
-    the position: what comes is rotated too little. (MLX)"""
+    the position: what comes is rotated too little, in MLX."""
 
 
 @bug("rajveer43/VeloxQuant-MLX#196", 2026, "cache")
 class OffsetStaysAtTheBudget(KeptRowsCounted):
     """Another evicting cache sets its offset to the rows kept, so that rotary positions
-    no longer advance once its budget is full. (MLX)"""
-
-
-@bug("lucidrains/rotary-embedding-torch#11", 2023, "cache")
-class AnglesKeptWithoutOffset(Attention):
-    """Angles are kept under the number of tokens alone: each call with as many tokens
-    gets those of the first, whatever its offset."""
-
-    rotary = True
-
-    def __init__(self):
-        super().__init__()
-        self.offsets = {}
-
-    def turned(self, x, past):
-        return super().turned(x, self.offsets.setdefault(x.shape[2], past))
+    no longer advance once its budget is full, in MLX."""
 
 
 @bug("ml-explore/mlx-lm#1396", 2026, "cache")
 class OffsetReadTooLate(Attention):
     """Queries are turned by the cache's offset after the new keys were counted, as many
-    positions too far as there are new tokens. (MLX)"""
+    positions too far as there are new tokens, in MLX."""
 
     rotary = True
 

@@ -48,18 +48,18 @@ class NothingToAttendTo(HiddenByInfinity):
 @bug("tracel-ai/burn#4697", 2026, "padding")
 class TwoMasksHideAll(HiddenByInfinity):
     """The causal and the padding mask together hide all keys of a row: −∞ less −∞ is
-    NaN in the fallback's softmax. (Rust)"""
+    NaN in the fallback's softmax, in Rust."""
 
 
 @bug("robertknight/rten#1321", 2026, "padding")
 class FullyMaskedRows(HiddenByInfinity):
-    """All scores of a row are −∞, and softmax gives NaN. (Rust)"""
+    """All scores of a row are −∞, and softmax gives NaN, in Rust."""
 
 
 @bug("Kyubyong/transformer#69", 2019, "padding")
 class PaddingFoundByItsSum(Attention):
     """Padding is taken to be where the features sum to 0, but positions were added
-    before, so it's nowhere. (TensorFlow)"""
+    before, so it's nowhere, in TensorFlow."""
 
     causal = False
     learned = True
