@@ -39,12 +39,6 @@ class HiddenByInfinity(Attention):
         return torch.softmax(scores.masked_fill(hidden, -torch.inf), dim=-1)
 
 
-@bug("pytorch/pytorch#103749", 2023, "padding")
-class NothingToAttendTo(HiddenByInfinity):
-    """A row whose keys are all masked by −∞ is NaN after softmax, and so are the
-    gradients that pass it: padding on the left, in a causal layer."""
-
-
 @bug("tracel-ai/burn#4697", 2026, "padding")
 class TwoMasksHideAll(HiddenByInfinity):
     """The causal and the padding mask together hide all keys of a row: −∞ less −∞ is
