@@ -7,6 +7,7 @@ import threading
 import pytest
 import torch
 from torch import nn
+from torch.utils.checkpoint import checkpoint
 
 import attention_audit
 from attention_audit.subject import Declared, Subject
@@ -387,3 +388,86 @@ def test_a_projection_of_keys_may_be_absorbed_by_queries():
     assert found.failed == ()
     assert "turned into what keys" in result(found, "queries, keys").reason
     assert "queries, keys" in audit(Exchanged).failed
+
+
+# --- what packages do -----------------------------------------------------------------
+
+
+class Recomputed(Steps):
+    """Averages again in the backward pass, in PyTorch's older way."""
+
+    def average(self, weights, values):
+        return checkpoint(torch.matmul, weights, values, use_reentrant=True)
+
+
+class RecomputedOpen(Recomputed):
+    """Wrong: each position sees the next."""
+
+    def seen(self, T, device):
+        return torch.ones(T, T, dtype=torch.bool, device=device).tril(1)
+
+
+def test_parts_may_be_computed_twice():
+    assert audit(Recomputed).failed == ()
+    wrong = audit(RecomputedOpen)
+    assert "moves with a later token" in result(wrong, "future grads").reason
+
+
+class RandomFeatures(nn.Module):
+    """Queries and keys meet 7 random directions, and softmax's kernel is guessed."""
+
+    def __init__(self):
+        super().__init__()
+        self.to_q, self.to_k, self.to_v = (nn.Linear(16, 16) for _ in range(3))
+        self.register_buffer("directions", torch.randn(7, 4))
+
+    def features(self, heads):
+        return (heads @ self.directions.mT - heads.square().sum(-1, True) / 2).exp()
+
+    def forward(self, x):
+        q, k, v = (
+            make(x).unflatten(-1, (4, 4)).transpose(1, 2)
+            for make in (self.to_q, self.to_k, self.to_v)
+        )
+        q, k = self.features(q), self.features(k)
+        context = q @ (k.mT @ v) / (q @ k.sum(2, keepdim=True).mT)
+        return context.transpose(1, 2).flatten(2)
+
+
+@pytest.mark.parametrize("length", [7, 8, 10])
+def test_random_features_are_no_keys(length):
+    torch.manual_seed(0)
+    declared = {"causal": False, "softmax": False}
+    found = attention_audit.audit(RandomFeatures(), 16, length, **declared)
+    assert "queries, keys" not in found.failed
+
+
+class Rounded(Steps):
+    """The values' factor is computed in float32, in float64 too."""
+
+    def __init__(self):
+        super().__init__()
+        self.factor = nn.Parameter(torch.randn(3))
+        self.other = nn.Parameter(torch.randn(3))
+
+    def values(self, x):
+        factor = (self.factor * self.other).sum().float().exp()
+        return super().values(x) * factor
+
+
+class RoundedAway(Rounded):
+    """Wrong: the gradient of the factor is halved."""
+
+    def values(self, x):
+        half = (self.factor + self.factor.detach()) / 2
+        return self.to_v(x) * (half * self.other).sum().float().exp()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_what_is_rounded_to_float32_has_its_gradient(seed):
+    torch.manual_seed(seed)
+    found = attention_audit.audit(Rounded(), D_IN, T, num_heads=H)
+    assert found.failed == ()
+    torch.manual_seed(seed)
+    found = attention_audit.audit(RoundedAway(), D_IN, T, num_heads=H)
+    assert "the gradient of factor" in result(found, "gradients").reason

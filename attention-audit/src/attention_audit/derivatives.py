@@ -10,8 +10,14 @@ from attention_audit.subject import Precision, Subject, context_of, number
 
 MOST_TOKENS = 6
 COARSEST = 1e-6  # rounding: in 16 bits, no step is small
-# How far steps go, and what may differ: the second where the first are mere rounding.
-STEPS = (((1e-5, 2e-5, 5e-6), 1e-3), ((1e-2, 2e-2, 4e-3), 1e-2))
+# How far steps go, and what may differ. The last where the others are mere rounding,
+# the first where nothing is computed in float32.
+STEPS = (
+    ((1e-5, 2e-5, 5e-6), 1e-3),
+    ((1e-3, 2e-3, 5e-4), 3e-3),
+    ((1e-2, 2e-2, 4e-3), 1e-2),
+)
+FINE = 1e-9  # rounding in float64, not in float32
 
 
 class Slope(NamedTuple):
@@ -80,7 +86,7 @@ def _slopes(subject: Subject, training: bool) -> list[Slope]:
             continue
         along = random(one.shape)
         told = (gradient * along).sum().item()
-        for sizes, allowed in STEPS:
+        for sizes, allowed in STEPS if seen.coarsest < FINE else STEPS[1:]:
             steps = tuple(_stepped(value, one, along, size) for size in sizes)
             if max(steps) - min(steps) <= allowed * max(map(abs, steps)):
                 found.append(Slope(name, told, steps, allowed))

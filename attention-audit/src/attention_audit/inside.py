@@ -6,6 +6,7 @@ finds these two by their shapes, in one piece, head by head or row by row.
 """
 
 import contextlib
+import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -170,25 +171,32 @@ def look_inside(
     if x is not None:
         return _run(subject, x, training, seed)[1]
     found, W, clear, unseen_at, sizes = None, subject.window or 0, False, [], set()
-    features = {
-        subject.d_in,
-        *(n for p in subject.module.parameters() for n in p.shape),
-    }
+    module = subject.module
+    tables = itertools.chain(module.parameters(), module.buffers())
+    features = {subject.d_in, *(n for one in tables for n in one.shape)}
     most, fewest = max(MOST, W + BEYOND_WINDOW), max(FEWEST, W + 2)
+
+    def run(T: int) -> tuple[Trace | None, Inside | None]:
+        return _run(subject, subject.x(T, seed=9)[:1], training, seed)
+
     for T in range(min(subject.T, most), min(subject.T, fewest) - 1, -1):
-        trace, inside = _run(subject, subject.x(T, seed=9)[:1], training, seed)
+        trace, inside = run(T)
         if inside is None:
             # A matrix that isn't there for some T has other axes for others.
-            clear |= trace is not None and _unlike(T, {subject.d_in}, subject.module)
+            clear |= trace is not None and _unlike(T, {subject.d_in}, module)
             unseen_at += [T] if trace is not None and T not in features else []
             continue
         if found is None:
             found, sizes = inside, {inside.H, inside.D, inside.values.shape[-1]}
         H, D, wide = inside.H, inside.D, inside.values.shape[-1]
-        if _unlike(T, {subject.d_in, H, D, wide, H * D, H * wide}, subject.module):
+        alike = {subject.d_in, H, D, wide, H * D, H * wide}
+        if not _unlike(T, alike, module):
+            continue
+        # A product with as many random features, say, may look like one with tokens.
+        if T not in features or (not unseen_at and run(max(T - 1, 1))[1]):
             return inside
     if found is not None and not clear and subject.T <= FEWEST:
-        trace, inside = _run(subject, subject.x(3, seed=9)[:1], training, seed)
+        trace, inside = run(3)
         clear = trace is not None and inside is None
     if found is not None and unseen_at and found.x.shape[1] in sizes | features:
         return None

@@ -168,11 +168,18 @@ def _gradients(
     for t in subject.places(0, subject.T - 1):
         # Batch elements don't share tokens, so that one pass serves all of them.
         along = (context[:, t] @ direction).sum()
-        (gradients,) = torch.autograd.grad(
-            along, x, retain_graph=True, allow_unused=True
-        )
-        gradients = torch.zeros_like(x) if gradients is None else gradients
-        yield t, gradients.abs().amax(dim=(0, 2))
+        yield t, _gradient(along, x).abs().amax(dim=(0, 2))
+
+
+def _gradient(value: Tensor, x: Tensor) -> Tensor:
+    """The gradient of a value by x, zeros where it doesn't depend on it.
+
+    As training asks for it: ``torch.autograd.grad`` is refused by layers that compute
+    parts twice in PyTorch's older way (``checkpoint`` with ``use_reentrant=True``).
+    """
+    x.grad = None
+    value.backward(retain_graph=True)
+    return torch.zeros_like(x) if x.grad is None else x.grad
 
 
 def all_features_read(subject: Subject) -> Result:
@@ -212,11 +219,7 @@ def _features_read(subject: Subject, seed: int) -> Iterator[tuple[str, Tensor]]:
             if weights.requires_grad
         ]
     for name, numbers in parts:
-        (gradients,) = torch.autograd.grad(
-            numbers.sum(), x, retain_graph=True, allow_unused=True
-        )
-        gradients = torch.zeros_like(x) if gradients is None else gradients
-        yield name, (gradients != 0).any(dim=0).any(dim=0)
+        yield name, (_gradient(numbers.sum(), x) != 0).any(dim=0).any(dim=0)
 
 
 def order_of_tokens(subject: Subject) -> Result:
