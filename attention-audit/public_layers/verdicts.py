@@ -452,47 +452,4 @@ VERDICTS = (
             ),
         ),
     ),
-    Verdict(
-        "false alarm",
-        ("memory-efficient, blocks",),
-        ("future grads", "tokens reached", "features read"),
-        "The blocks are computed under `torch.utils.checkpoint` in its older way, "
-        "which refuses the function by which these checks ask for gradients. Training "
-        "calls `.backward()`, and there the gradients are right.",
-        "memory_efficient_attention_pytorch/memory_efficient_attention.py",
-        (
-            (
-                "partial(checkpoint, summarize_qkv_chunk)",
-                "partial(checkpoint, summarize_qkv_chunk, use_reentrant = False)",
-            ),
-        ),
-    ),
-    Verdict(
-        "false alarm",
-        ("Performer", "Performer, ReLU"),
-        ("queries, keys",),
-        "There are no products of queries and keys. Keys first meet random directions, "
-        "and the audit takes these products for queries times keys.",
-        "performer_pytorch/performer_pytorch.py",
-        quoted=("torch.einsum('...id,...jd->...ij', (data_normalizer * data)",),
-    ),
-    Verdict(
-        "false alarm",
-        ("timm, differential",),
-        ("gradients",),
-        "The factor of the second softmax is rounded to float32 also in a float64 "
-        "layer, where the audit holds gradients against small steps. That rounding "
-        "is as large as a hundredth of what a step changes. The gradient is right.",
-        "timm/layers/diff_attention.py",
-        (
-            (
-                "self.lambda_q1 * self.lambda_k1, dim=-1).float()",
-                "self.lambda_q1 * self.lambda_k1, dim=-1)",
-            ),
-            (
-                "self.lambda_q2 * self.lambda_k2, dim=-1).float()",
-                "self.lambda_q2 * self.lambda_k2, dim=-1)",
-            ),
-        ),
-    ),
 )

@@ -15,6 +15,7 @@ import corpus
 from attention_audit import caches, command, fixture, handling, heads, limits, subject
 from attention_audit.checklist import FUNCTIONS
 from attention_audit.subject import Declared, Subject
+from public_bugs.log import entries
 from public_layers import RECORD
 from public_layers.verdicts import VERDICTS
 from steps import D_IN, Steps, rotated
@@ -197,6 +198,10 @@ def test_numbers_are_those_of_the_corpus_and_of_the_record():
     said = "{} bugs, {} designs, {} causes of NaN for padding".format(*counts)
     alarms = kinds.count("false alarm")
     assert f"{said}, {alarms} false alarms" in text
+    log = entries()
+    named = sum(one.line is not None for one in log)
+    assert f"a log of {len(log)} bugs that were reported in public" in text
+    assert f"a check names {named}." in text
 
 
 def test_what_is_run_is_what_is_said():
