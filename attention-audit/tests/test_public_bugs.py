@@ -30,7 +30,7 @@ def test_entries_are_complete():
     assert {one.kind for one in LOG} == set(KINDS)
     for one in LOG:
         assert one.line is None or one.line in attention_audit.CHECKS
-        assert 2016 <= one.year <= 2026
+        assert 2015 <= one.year <= 2026
         assert one.says.endswith("."), one
         assert len(one.says) <= 220, one
 
