@@ -26,7 +26,7 @@ class EncoderExpectsTheInverse(PaddingInverted):
 
 @bug("huggingface/pytorch-image-models#2236", 2024, "padding")
 class MaskBehindSoftmax(Attention):
-    """The mask's −∞ is filled in after softmax, so it stands in the weights."""
+    """The mask is filled in after softmax, in place of before it."""
 
     causal = False
 

@@ -23,35 +23,30 @@ def page(entries: list[Bug]) -> str:
         last=max(one.year for one in entries),
         caught=len(caught),
         missed=len(missed),
-        lines="\n".join(
-            f"| `{line}` | {count} |" for line, count in sorted(lines.most_common())
-        ),
+        lines=", ".join(f"`{line}` {count}" for line, count in lines.most_common()),
         found="\n".join(_kinds(caught)),
-        unfound="\n".join(
-            f"| {link(one)} | {one.year} | {one.says} | {one.missed} |"
-            for one in missed
-        ),
+        unfound="\n".join(f"- {one.says} {link(one)}: {one.missed}." for one in missed),
         example=entry(EXAMPLE, entries),
     )
 
 
 def link(one: Bug) -> str:
     """The report; GitHub leads from an issue's address to a pull request's."""
-    return f"[{one}](https://github.com/{one.repository}/issues/{one.number})"
+    address = f"https://github.com/{one.repository}/issues/{one.number}"
+    return f"[{one.repository} #{one.number}]({address}), {one.year}"
 
 
 def _kinds(caught):
-    """A table for each kind."""
+    """A list for each kind."""
     for kind in KINDS:
-        rows = [
-            f"| {link(one)} | {one.year} | {one.says} | `{one.line}` |"
+        items = [
+            f"- {one.says} {link(one)}: `{one.line}`."
             for one in caught
             if one.kind == kind
         ]
-        if rows:
-            head = "| report | year | what was wrong | check |\n|---|---|---|---|"
-            yield f"### {kind.capitalize()}: {len(rows)}\n\n{head}"
-            yield from [*rows, ""]
+        if items:
+            yield f"### {kind.capitalize()}: {len(items)}\n"
+            yield from [*items, ""]
 
 
 def entry(name: str, entries: list[Bug]) -> str:
