@@ -9,7 +9,8 @@ all gains alone rest, so all five seeds choose their rate. A few and the top are
 once more, to the whole length of the recipe.
 
 Muon's rung gives hidden matrices another optimizer and another rate than all else. So
-the settings at the bottom are also trained with AdamW and two rates, in float32.
+the settings at the bottom are also trained with AdamW and two rates, in float32; at the
+best share of these, once more for as much longer as a step of Muon's takes more time.
 """
 
 import fractions
@@ -23,6 +24,7 @@ import torch
 
 from experiments import many, running, sweeps
 from helpers.models.language_model import TransformerLM
+from helpers.recorded.sweeps import has
 from helpers.text import corpus
 from helpers.text.batches import Windows
 from helpers.text.tokenizer import CharTokenizer
@@ -56,6 +58,8 @@ SIDES = (
 )
 #: Read in training: about a third of what the top's recipe reads, and all of it.
 CHARACTERS, ALL = 1_024_000, 2_867_200
+#: What AdamW with two rates reads in about the time of Muon's rung: 1.3 times as much.
+AS_LONG = 1_331_200
 #: Each side at the shorter length; whether a few are enough, at the whole one, too.
 MEASURED = (*((side, CHARACTERS) for side in SIDES), ("few", ALL), ("top", ALL))
 WARM_UP = 0.075  # the most steps that warm up, as a share of all
@@ -166,7 +170,10 @@ def wanted(record: dict[str, Any]) -> list[many.Settings]:
     # Of two rates the first seed chooses both, and all seeds train at the best.
     swept = {share: lacking(f"AdamW: {share}", CHARACTERS) for share in SHARES}
     first = [run for some in swept.values() for run in some if run["seed"] == 0]
-    return sides + (first or swept[best_share(record["runs"])])
+    if first:
+        return sides + first
+    share = best_share(record["runs"])
+    return sides + swept[share] + lacking(f"AdamW: {share}", AS_LONG)
 
 
 def best_share(runs: Sequence[many.Run]) -> str:
@@ -175,7 +182,9 @@ def best_share(runs: Sequence[many.Run]) -> str:
         share: min(
             run["validation"] or math.inf
             for run in runs
-            if run["side"] == f"AdamW: {share}" and run["seed"] == 0
+            if has(
+                run, {"side": f"AdamW: {share}", "characters": CHARACTERS, "seed": 0}
+            )
         )
         for share in SHARES
     }

@@ -64,7 +64,9 @@ def test_two_rates_gain_more_than_a_third_of_what_muons_rung_does():
         share: min(
             run["validation"]
             for run in RECORD["runs"]
-            if run["side"] == f"AdamW: {share}" and run["seed"] == 0
+            if run["side"] == f"AdamW: {share}"
+            and run["seed"] == 0
+            and run["characters"] == recipe_ablations.CHARACTERS
         )
         for share in recipe_ablations.SHARES
     }
@@ -90,6 +92,24 @@ def test_more_than_half_of_what_muon_gains_is_left_beside_adamw_with_two_rates()
     left = gain("AdamW: 1/16", "alone: Muon")
     assert (round(left.mean, 2), round(ALONE["Muon"].mean, 2)) == (0.15, 0.24)
     assert ALONE["Muon"].mean / 2 < left.low
+
+
+def test_muon_gains_beside_adamw_with_two_rates_and_1_3_times_the_steps():
+    long, short = (
+        losses("AdamW: 1/16", length)
+        for length in (recipe_ablations.AS_LONG, recipe_ablations.CHARACTERS)
+    )
+    steps = {
+        length: at_best_rate(RECORD["runs"], side="AdamW: 1/16", characters=length)[0]
+        for length in (recipe_ablations.AS_LONG, recipe_ablations.CHARACTERS)
+    }
+    more, before = (one["steps"] for one in steps.values())
+    assert round(more / before, 1) == 1.3
+    assert steps[recipe_ablations.AS_LONG]["rate"] == 0.032
+    assert max(long) < min(short)
+    pairs = zip(long, losses("alone: Muon"), strict=True)
+    left = mean_and_interval([adamw - muon for adamw, muon in pairs])
+    assert f"{left:.2f}" == "0.10 [0.09, 0.12]"
 
 
 def test_the_references_rate_is_the_best_of_all_five_seeds():
