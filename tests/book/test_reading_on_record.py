@@ -128,6 +128,17 @@ def test_the_unscaled_model_recalls_more_again_at_the_largest_distances():
     assert all(run["notes"][4] > run["notes"][3] for run in runs)
 
 
+def test_no_way_shown_mends_the_end_of_a_story():
+    shown = [side for side in SIDES if SIDES[side][0] == "rotary" and "= 8" not in side]
+    assert min(mean(side, END) for side in shown) == 1.48
+
+
+def test_whether_ntk_aware_scaling_finds_more_far_notes_is_not_said():
+    found = ahead("NTK-aware", "as trained", FAR)
+    assert found.low < 0 < found.mean
+    assert (round(found.low, 2), round(found.high, 2)) == (-0.02, 0.11)
+
+
 def test_of_yarns_two_parts_it_is_the_speeds():
     speeds, scores = ALONE[4:]
     assert (mean(speeds, FAR), mean(speeds, END)) == (0.99, 1.48)
@@ -181,6 +192,16 @@ def test_a_hundred_steps_at_the_new_length_mend_most_of_it():
         assert 0.03 < below.mean < 0.07, side
     pairs = zip(column("interpolation", END, "longer"), unscaled, strict=True)
     assert all(one > other + 0.1 for one, other in pairs)
+
+
+def test_steps_at_the_old_length_are_enough_for_alibi_alone():
+    ends = {side: mean(side, END, "control") for side in COMPARED}
+    assert ends == {
+        **{"as trained": 3.03, "larger base": 1.08, "interpolation": 1.49},
+        **{"NTK-aware": 1.63, "YaRN": 1.14, "ALiBi": 0.68},
+    }
+    falls = {side: mean(side, END) - end for side, end in ends.items()}
+    assert max(falls, key=falls.__getitem__) == "interpolation"
 
 
 def test_as_many_steps_at_the_old_length_mend_what_is_near():

@@ -96,8 +96,12 @@ def test_more_steps_recall_more_so_training_limits_what_is_recalled():
     side, longer = "delta, one layer", "delta, four times the steps"
     assert ahead(longer, side, "once", 32).low > 0.1
     assert round(mean(longer, "once", 32), 2) == 0.83
-    # Two layers have four states, and recall no more.
-    assert ahead("delta, one layer", "delta", "once", 32).low > -0.01
+    # Two layers have four states, of as many numbers in all, and recall no more.
+    found = ahead("delta, one layer", "delta", "once", 32)
+    assert -0.01 < found.low < 0 < found.mean < 0.1
+    heads = [recall.RecallModel(one).blocks[0] for one in ("delta", side)]
+    widths = [block.attention.norm.normalized_shape[0] for block in heads]
+    assert 4 * widths[0] ** 2 == widths[1] ** 2 == 32**2
 
 
 def test_overwriting_recalls_more_than_adding_does():
@@ -121,6 +125,12 @@ def test_what_adds_fails_where_two_keys_are_written_again_and_again():
         assert mean(side, "once", 2) > mean(side, "again", 2) + 0.5
     for side in (*OVERWRITING, "softmax", "hybrid"):
         assert mean(side, "again", 2) > 0.9
+
+
+def test_decay_helps_a_little_where_two_keys_are_written_again_and_again():
+    found = ahead("decay", "linear", "again", 2)
+    assert (round(found.mean, 2), round(found.low, 2)) == (0.11, 0.03)
+    assert round(mean("decay", "again", 2), 2) == 0.33
 
 
 def test_whether_softmax_or_the_delta_rule_finds_the_last_value_is_not_said():
