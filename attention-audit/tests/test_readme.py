@@ -203,9 +203,9 @@ def test_numbers_are_those_of_the_corpus_and_of_the_record():
     alarms = kinds.count("false alarm")
     assert f"{said}, {alarms} false alarms" in text
     log = entries()
-    named = sum(one.line is not None for one in log)
+    caught = sum(one.line is not None for one in log)
     assert f"a log of {len(log)} bugs that were reported in public" in text
-    assert f"a check names {named}." in text
+    assert f"a check fails on {caught}." in text
 
 
 def test_what_is_run_is_what_is_said():
