@@ -3,7 +3,7 @@
 import collections
 import pathlib
 
-from public_bugs.log import KINDS, Bug
+from public_bugs.log import Bug
 
 HERE = pathlib.Path(__file__).parent
 PAGE = HERE.parents[1] / "chapters" / "public_bugs.md"
@@ -15,7 +15,7 @@ def page(entries: list[Bug]) -> str:
     """The page as Markdown."""
     caught = [one for one in entries if one.line]
     missed = [one for one in entries if not one.line]
-    lines = collections.Counter(one.line for one in caught)
+    lines = collections.Counter(one.line for one in caught).most_common()
     return TEMPLATE.read_text(encoding="utf-8").format(
         bugs=len(entries),
         repositories=len({one.repository for one in entries}),
@@ -23,9 +23,9 @@ def page(entries: list[Bug]) -> str:
         last=max(one.year for one in entries),
         caught=len(caught),
         missed=len(missed),
-        lines=", ".join(f"`{line}` {count}" for line, count in lines.most_common()),
-        found="\n".join(_kinds(caught)),
-        unfound="\n".join(f"- {one.says} {link(one)}: {one.missed}." for one in missed),
+        lines=", ".join(f"[`{line}`](#{_target(line)}) {n}" for line, n in lines),
+        found="\n".join(_by_check(caught, lines)),
+        unfound="\n".join(_by_reason(missed)),
         example=entry(EXAMPLE, entries),
     )
 
@@ -36,17 +36,30 @@ def link(one: Bug) -> str:
     return f"[{one.repository} #{one.number}]({address}), {one.year}"
 
 
-def _kinds(caught):
-    """A list for each kind."""
-    for kind in KINDS:
-        items = [
-            f"- {one.says} {link(one)}: `{one.line}`."
-            for one in caught
-            if one.kind == kind
-        ]
-        if items:
-            yield f"### {kind.capitalize()}: {len(items)}\n"
-            yield from [*items, ""]
+def _target(line):
+    """Where the bugs of a check stand on the page."""
+    return "bugs-" + "-".join(line.replace(",", "").split())
+
+
+def _by_check(caught, lines):
+    """A list for each check, those of one kind side by side."""
+    for line, count in lines:
+        yield f"({_target(line)})=\n### `{line}`: {count}\n"
+        yield from (f"- {one.says} {link(one)}." for one in caught if one.line == line)
+        yield ""
+
+
+def _by_reason(missed):
+    """The bugs that have one reason stand under it."""
+    reasons = collections.defaultdict(list)
+    for one in missed:
+        reasons[one.missed].append(f"{one.says} {link(one)}")
+    for reason, bugs in reasons.items():
+        if len(bugs) == 1:
+            yield f"- {bugs[0]}: {reason}."
+        else:
+            yield f"- {reason[0].upper()}{reason[1:]}:"
+            yield from (f"  - {bug}." for bug in bugs)
 
 
 def entry(name: str, entries: list[Bug]) -> str:
