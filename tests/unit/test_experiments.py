@@ -108,9 +108,7 @@ def test_every_record_lies_where_results_say(monkeypatch):
 
 
 def test_an_unknown_record_of_runs_is_named():
-    with pytest.raises(
-        ValueError, match=r"name must be one of heads, .*got 'depth'"
-    ):
+    with pytest.raises(ValueError, match=r"name must be one of heads, .*got 'depth'"):
         results.record("depth")
 
 
