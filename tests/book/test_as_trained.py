@@ -28,7 +28,7 @@ def test_the_gradient_is_that_of_a_batch_as_in_training():
     inputs, targets = batch
     logits = page["model"](inputs)
     loss = F.cross_entropy(logits.flatten(0, 1), targets.flatten())
-    assert float(loss) == pytest.approx(record()["early"]["loss"], abs=0.1)
+    assert loss.item() == pytest.approx(record()["early"]["loss"], abs=0.1)
     (expected,) = torch.autograd.grad(loss, page["model"].blocks[0].mlp[0].weight)
     torch.testing.assert_close(page["gradient"], expected)
     # LayerNorm's output, over its factors, sums to 0: that direction is the 64th.
