@@ -5,8 +5,7 @@ At the bottom stand nanoGPT's settings for a laptop's processor, at the top the 
 the settings at the bottom; left out, it is taken from those at the top; and a few are
 added together. Every side has a learning rate of its own, which the first of its five
 seeds chooses, and all sides read equally many characters. On the settings at the bottom
-all gains alone rest, so all five seeds choose their rate. A few and the top are trained
-once more, to the whole length of the recipe.
+all gains alone rest, so all five seeds choose their rate.
 
 Muon's rung gives hidden matrices another optimizer and another rate than all else. So
 the settings at the bottom are also trained with AdamW and two rates, in float32; at the
@@ -52,16 +51,16 @@ BESIDE = ("learning_rate", "muon_learning_rate", "steps", "mixed_precision")
 SHARES = ("1/2", "1/4", "1/8", "1/16", "1/32")
 #: Three that gain beside all others, and the one that makes a step cheaper.
 FEW = ("Muon", "bigram embedding", "rotary positions", "two blocks")
+#: Of these, what is left without the two that aren't Muon's.
+TWO = "Muon and two blocks"
 SIDES = (
-    *("bottom", "few", "top"),
+    *("bottom", "few", TWO, "top"),
     *(f"{way}: {r}" for way in ("alone", "without") for r in RUNGS),
 )
-#: Read in training: about a third of what the top's recipe reads, and all of it.
-CHARACTERS, ALL = 1_024_000, 2_867_200
+#: Read in training: about a third of what the top's recipe reads.
+CHARACTERS = 1_024_000
 #: What AdamW with two rates reads in about the time of Muon's rung: 1.3 times as much.
 AS_LONG = 1_331_200
-#: Each side at the shorter length; whether a few are enough, at the whole one, too.
-MEASURED = (*((side, CHARACTERS) for side in SIDES), ("few", ALL), ("top", ALL))
 WARM_UP = 0.075  # the most steps that warm up, as a share of all
 MUON = 1.7  # Muon's rate, as a multiple of AdamW's
 #: Where each side's sweep begins, which goes on to where its best rate lies inside.
@@ -69,6 +68,7 @@ _LOW, _HIGH = (0.001, 0.002, 0.004), (0.008, 0.016, 0.032)
 BEGIN = {
     **{"bottom": _LOW, "alone": _LOW},
     **{"few": _HIGH, "without": _HIGH, "top": _HIGH},
+    TWO: (0.004, 0.008, 0.016),
 }
 
 
@@ -82,7 +82,8 @@ def settings_of(side: str) -> dict[str, Any]:
     if side == "top":
         return high
     way, _, rung = side.partition(": ")
-    rungs = {"bottom": (), "AdamW": (), "few": FEW}.get(way, (rung,))
+    several = {"bottom": (), "AdamW": (), "few": FEW, TWO: ("Muon", "two blocks")}
+    rungs = several.get(way, (rung,))
     base, other = (high, low) if way == "without" else (low, high)
     return base | {name: other[name] for rung in rungs for name in RUNGS[rung]}
 
@@ -166,7 +167,7 @@ def wanted(record: dict[str, Any]) -> list[many.Settings]:
         choosing = sweeps.SEEDS if side == "bottom" else sweeps.SEEDS[:1]
         return sweeps.lacking(record["runs"], which, begin, beside=choosing)
 
-    sides = [one for each in MEASURED for one in lacking(*each)]
+    sides = [one for side in SIDES for one in lacking(side, CHARACTERS)]
     # Of two rates the first seed chooses both, and all seeds train at the best.
     swept = {share: lacking(f"AdamW: {share}", CHARACTERS) for share in SHARES}
     first = [run for some in swept.values() for run in some if run["seed"] == 0]

@@ -8,7 +8,7 @@ from typing import Any
 FOLDER = pathlib.Path(__file__).resolve().parent
 NAMES = ("shakespeare",)
 OF_RUNS = (
-    *("directions", "heads", "induction", "recipe_ablations", "learning_in_the_page"),
+    *("heads", "induction", "recipe_ablations", "learning_in_the_page"),
     *("optimisation", "block_ablations", "positions", "processes", "short_contexts"),
     *("two_core_minute", "dates", "lora", "real_model", "reading_on"),
     *("recall", "memory_cost", "latent_attention"),

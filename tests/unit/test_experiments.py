@@ -101,16 +101,14 @@ def test_every_record_lies_where_results_say(monkeypatch):
     monkeypatch.setattr(sys, "argv", ["experiments"])
     for name in (*results.NAMES, *results.OF_RUNS):
         assert results.path(name).is_file()
-    everything = r"shakespeare, directions, .*, lora, .*, muon, got 'depth'"
+    everything = r"shakespeare, heads, .*, lora, .*, muon, got 'depth'"
     for name in ("depth", "Shakespeare"):
         with pytest.raises(ValueError, match=everything.replace("depth", name)):
             many.main(name, lambda _: [], dict)
 
 
 def test_an_unknown_record_of_runs_is_named():
-    with pytest.raises(
-        ValueError, match=r"name must be one of directions, .*got 'depth'"
-    ):
+    with pytest.raises(ValueError, match=r"name must be one of heads, .*got 'depth'"):
         results.record("depth")
 
 

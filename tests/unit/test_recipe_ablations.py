@@ -38,17 +38,20 @@ def test_a_rung_alone_or_left_out_is_one_difference(rung):
         assert all(found[name] == other[name] for name in changed)
 
 
-def test_a_few_rungs_together_are_their_differences():
+@pytest.mark.parametrize(
+    ("side", "rungs"),
+    [
+        ("few", recipe_ablations.FEW),
+        (recipe_ablations.TWO, ("Muon", "two blocks")),
+    ],
+)
+def test_a_few_rungs_together_are_their_differences(side, rungs):
     low, high = (
         recipe_ablations.settings_of("bottom"),
         recipe_ablations.settings_of("top"),
     )
-    few = recipe_ablations.settings_of("few")
-    of_few = set(
-        itertools.chain(
-            *(recipe_ablations.RUNGS[rung] for rung in recipe_ablations.FEW)
-        )
-    )
+    few = recipe_ablations.settings_of(side)
+    of_few = set(itertools.chain(*(recipe_ablations.RUNGS[rung] for rung in rungs)))
     assert {name for name in few if few[name] != low[name]} == of_few
     assert all(few[name] == high[name] for name in of_few)
 
