@@ -11,7 +11,6 @@ from experiments import (
     block_parts,
     dates,
     directions,
-    equal_caches,
     heads,
     induction,
     latent_attention,
@@ -30,7 +29,7 @@ from experiments.running import main
 many.processes_asked("experiments", __doc__)  # which each of them reads, too
 block_ablations.main()
 for module in (
-    *(block_parts, dates, directions, equal_caches, heads, induction),
+    *(block_parts, dates, directions, heads, induction),
     *(latent_attention, lora, muon, optimisation, positions, reading_on, recall),
     *(short_contexts, recipe_ablations),
 ):
