@@ -71,7 +71,7 @@ def test_one_layer_of_softmax_recalls_all_that_the_hybrid_does():
 def test_a_longer_training_recalls_most_of_what_a_short_one_misses():
     longer = ("one layer", "four times the steps", "sixteen times the steps")
     sides = [f"delta, {one}" for one in longer]
-    assert [round(mean(side, "once", 32), 2) for side in sides] == [0.60, 0.83, 0.86]
+    assert [round(mean(side, "once", 32), 2) for side in sides] == [0.60, 0.83, 0.87]
     assert ahead(sides[1], sides[0], "once", 32).low > 0.1
     assert ahead(sides[2], sides[1], "once", 32).low > 0
     assert ahead("softmax, one layer", sides[2], "once", 32).low > 0.1
