@@ -10,7 +10,6 @@ from experiments import (
     block_ablations,
     block_parts,
     dates,
-    equal_caches,
     heads,
     induction,
     latent_attention,
@@ -29,7 +28,7 @@ from experiments.running import main
 many.processes_asked("experiments", __doc__)  # which each of them reads, too
 block_ablations.main()
 for module in (
-    *(block_parts, dates, equal_caches, heads, induction),
+    *(block_parts, dates, heads, induction),
     *(latent_attention, lora, muon, optimisation, positions, reading_on, recall),
     *(short_contexts, recipe_ablations),
 ):

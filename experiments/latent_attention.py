@@ -2,8 +2,8 @@
 
 "recall": one attention layer reads 64 items, each a key with a value, and is then asked
 for the values of 16 of the keys. One side attends to all positions; the others to 24,
-in blocks of one size each, chosen by their mean keys; and as controls, to blocks drawn
-at random and to the nearest ones.
+in blocks of one size each, chosen by their mean keys; and as a control, to blocks
+drawn at random.
 
 "sinks": the two blocks of chapter 9 learn little-world, with a gate behind attention
 and without: how much weight do queries give to the first token?
@@ -37,12 +37,11 @@ STEPS = {"recall": 300, "sinks": 400}
 # --- recall --------------------------------------------------------------------------
 KEYS, VALUES, ITEMS, ASKED = 64, 10, 64, 16
 WIDTH, BATCH, READ = 32, 32, 24  # features, texts, and positions that a query sees
-BLOCK_SIZES = (8, 4, 2, 1)
+BLOCK_SIZES = (8, 4, 1)
 SIDES: dict[str, dict[str, Any]] = {
     "all": {},
     **{f"blocks of {size}": {"block_size": size} for size in BLOCK_SIZES},
-    "random blocks of 8": {"block_size": 8, "by": "random"},
-    "nearest blocks of 8": {"block_size": 8, "by": "nearest"},
+    "random blocks of 8": {"block_size": 8, "random": True},
 }
 MEASURED = {"validation": 500, "test": 1_000}  # texts
 # --- sinks ---------------------------------------------------------------------------
@@ -51,18 +50,13 @@ STORIES = {"validation": 200, "test": 200}
 FROM = 16  # queries before it see too few tokens to tell
 
 
-class BlindCore(SparseCore):
-    """Blocks chosen without a look at their keys: at random, or the nearest.
+class RandomCore(SparseCore):
+    """Blocks drawn at random.
 
     Args:
         block_size: positions in a block.
         count: how many blocks each query attends to, its own included.
-        by: "random" or "nearest".
     """
-
-    def __init__(self, block_size: int, count: int, by: str) -> None:
-        super().__init__(block_size, count)
-        self.by = by
 
     def __call__(
         self, queries: Tensor, keys: Tensor, values: Tensor, **_: object
@@ -70,9 +64,7 @@ class BlindCore(SparseCore):
         """(B, H, T, D) from the same of queries, keys and values."""
         S = keys.shape[2]
         blocks = -(-S // self.block_size)
-        scores = torch.arange(blocks).expand(*queries.shape[:-1], blocks).float()
-        if self.by == "random":
-            scores = torch.rand(scores.shape)
+        scores = torch.rand(*queries.shape[:-1], blocks)
         sizes = {"block_size": self.block_size, "count": self.count}
         mask = choose_blocks(scores, S, **sizes)
         return scaled_dot_product_attention(queries, keys, values, mask=mask)[0]
@@ -82,11 +74,9 @@ def core_of(side: str) -> Core | None:
     """The core of a side's attention; None attends to all."""
     if side == "all":
         return None
-    options = {"by": "score"} | SIDES[side]
-    size = options["block_size"]
-    if options["by"] == "score":
-        return SparseCore(size, READ // size)
-    return BlindCore(size, READ // size, options["by"])
+    size = SIDES[side]["block_size"]
+    core = RandomCore if SIDES[side].get("random") else SparseCore
+    return core(size, READ // size)
 
 
 class Recall(nn.Module):
@@ -149,10 +139,7 @@ def recalled(model: Recall, side: str, part: str, count: int) -> tuple[float, fl
 
 
 def train_recall(settings: many.Settings, **texts: int) -> many.Run:
-    """One recall model: its "validation" loss, and the share of "right" answers.
-
-    A model that attends to all is also asked "sparsely", with each side's blocks.
-    """
+    """One recall model: its "validation" loss, and the share of "right" answers."""
     count = MEASURED | texts
     side, steps = settings["side"], settings["steps"]
     torch.manual_seed(settings["seed"])
@@ -172,12 +159,6 @@ def train_recall(settings: many.Settings, **texts: int) -> many.Run:
     # Losses near 0 are compared, too.
     found: many.Run = {"validation": round(validation, 8)}
     found["right"] = running.rounded(right)
-    if side == "all":
-        found["sparsely"] = {
-            other: running.rounded(recalled(model, other, "test", count["test"])[1])
-            for other in SIDES
-            if other != "all"
-        }
     return found
 
 

@@ -1,12 +1,11 @@
 """What a token costs after a long text: a KV cache beside a state of fixed size.
 
 One layer's attention alone, without its projections, which cost both sides the same.
-Decoding: one new token after S earlier ones. Reading: S tokens at once. A time is what
-one thread has computed, whatever else the machine does. All ways are timed in turns,
-and of each the shortest time counts.
+Decoding: one new token after S earlier ones. A time is what one thread has computed,
+whatever else the machine does. Both ways are timed in turns, and of each the shortest
+time counts.
 """
 
-import functools
 import json
 import platform
 import time
@@ -17,24 +16,14 @@ import torch
 import torch.nn.functional as F
 
 from experiments import many, running
-from helpers.linear_attention import (
-    chunked_delta_rule,
-    parallel_delta_rule,
-    recurrent_delta_rule,
-)
+from helpers.linear_attention import recurrent_delta_rule
 from helpers.recorded import results
 from helpers.validation import unchecked
 
 H, D = 4, 64
 DECODING = tuple(2**i for i in range(4, 16))  # earlier tokens
-READING = tuple(2**i for i in range(6, 12))  # tokens at once
 ROUNDS = 30
 _step = unchecked(recurrent_delta_rule)
-WAYS: dict[str, Callable[..., Any]] = {
-    "recurrent": _step,
-    "parallel": unchecked(parallel_delta_rule),
-    "chunked": unchecked(chunked_delta_rule),
-}
 
 
 def _drawn(T: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
@@ -54,17 +43,6 @@ def decoding(S: int, rounds: int) -> dict[str, Any]:
     return {"study": "decoding", "length": S, "ms": _shortest(sides, rounds)}
 
 
-def reading(T: int, rounds: int) -> dict[str, Any]:
-    """Milliseconds for T tokens at once, by softmax and by each form of the rule."""
-    given, beta = _drawn(T), torch.rand(1, H, T)
-    sides: dict[str, Callable[[], Any]] = {
-        "softmax": lambda: F.scaled_dot_product_attention(*given, is_causal=True)
-    }
-    for name, form in WAYS.items():
-        sides[name] = functools.partial(form, *given, beta)
-    return {"study": "reading", "length": T, "ms": _shortest(sides, rounds)}
-
-
 def _shortest(sides: dict[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
     taken: dict[str, list[float]] = {name: [] for name in sides}
     with torch.inference_mode():
@@ -79,8 +57,7 @@ def _shortest(sides: dict[str, Callable[[], Any]], rounds: int) -> dict[str, flo
 def measure(rounds: int = ROUNDS) -> list[dict[str, Any]]:
     """All times, as "runs" of a record."""
     torch.manual_seed(0)
-    runs = [decoding(S, 4 * rounds) for S in DECODING]
-    return runs + [reading(T, max(24, rounds * 64 // T)) for T in READING]
+    return [decoding(S, 4 * rounds) for S in DECODING]
 
 
 def main() -> None:

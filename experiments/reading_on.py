@@ -6,6 +6,10 @@ asked for later (``helpers.text.recall``), which do. Then they read 256: as they
 with rotary positions scaled in several ways, and after 100 steps of fine-tuning at that
 length, or, as a control, at the old one; those with T5's biases, with partial rotary
 positions and without positions read as they are.
+
+Where a note is asked for several times, a later question could be answered from an
+earlier one. So before fine-tuning each note is also asked for "once". And a rotary
+model also reads the last 64 tokens anew for each token, in a sliding "window".
 """
 
 import dataclasses
@@ -22,7 +26,6 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from experiments import many, running, sweeps
-from helpers.models.context_extension import yarn_temperature
 from helpers.models.language_model import TransformerLM
 from helpers.models.transformer_block import TransformerConfig
 from helpers.recorded.sweeps import best_rate, has
@@ -50,30 +53,16 @@ WAYS: dict[str, dict[str, Any]] = {
     "interpolation": {"rotary_scaling": "interpolation", **SCALED},
     "ntk": {"rotary_scaling": "ntk", **SCALED},
     "yarn": {"rotary_scaling": "yarn", **SCALED},
-    # YaRN's two parts, each alone. Before so long a length every pair turns often.
-    "yarn's temperature": {
-        **{"rotary_scaling": "yarn", "rotary_scaling_factor": FACTOR},
-        "trained_length": 10**7,
-    },
-    "yarn's speeds": {"rotary_scaling": "yarn", **SCALED},
-    "ntk, s = 8": {
-        **{"rotary_scaling": "ntk", "rotary_scaling_factor": 2 * FACTOR},
-        "trained_length": TRAINED,
-    },
-    "ntk, s = 16": {
-        **{"rotary_scaling": "ntk", "rotary_scaling_factor": 4 * FACTOR},
-        "trained_length": TRAINED,
-    },
+    "pairs 0 to 2": {},
     "pairs 3 and 4": {},
-    "all but 3 and 4": {},
+    "pairs 5 to 7": {},
 }
 #: Pairs that turn more slowly by FACTOR, and the others as they did.
-SLOWED = {"pairs 3 and 4": (3, 4), "all but 3 and 4": (0, 1, 2, 5, 6, 7)}
+SLOWED = {"pairs 0 to 2": (0, 1, 2), "pairs 3 and 4": (3, 4), "pairs 5 to 7": (5, 6, 7)}
 #: What a way is fine-tuned on: windows of the new length, and as a control of the old.
 TUNINGS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(WAYS, ("longer", "control")),
-    **dict.fromkeys(("yarn's temperature", "yarn's speeds", *SLOWED), ()),
-    **dict.fromkeys(("ntk, s = 8", "ntk, s = 16"), ()),
+    **dict.fromkeys(SLOWED, ()),
 }
 TUNED = ("rotary", "alibi")  # kinds that are fine-tuned
 BEGIN = {"trained": (0.002, 0.004, 0.008), "longer": (0.001, 0.002, 0.004)}
@@ -83,6 +72,8 @@ TOKENS = 512  # in a batch
 PARTS = (0, 16, 64, 128, 192, 256)  # of a window
 DISTANCES = (0, 32, 64, 128, 192, 256)  # of a note
 WINDOWS = {"validation": 16, "test": 32}
+DRAWS = 2  # how often notes are put into each window of the test, asked for once
+WINDOWED = ("rotary", "as trained")  # what also reads in a sliding window
 
 
 @functools.cache
@@ -176,21 +167,66 @@ def measured(model: TransformerLM, texts: Texts, T: int) -> many.Run:
         losses[part] = sum(one.item() for one in mean_losses(logits, targets))
     of_stories, of_notes = logits.chunk(2)
     nats = F.cross_entropy(of_stories.mT, plain[:, 1:], reduction="none").mean(dim=0)
-    right = of_notes.argmax(dim=-1) == noted.targets
     return {
         "validation": running.rounded(losses["validation"]),
         "stories": [
             running.rounded(nats[a:b].mean().item()) if b <= T else None
             for a, b in itertools.pairwise(PARTS)
         ],
-        "notes": [
-            running.rounded(right[far].double().mean().item()) if far.any() else None
-            for far in (
-                (noted.distances > a) & (noted.distances <= b)
-                for a, b in itertools.pairwise(DISTANCES)
-            )
-        ],
+        "notes": _shares(of_notes.argmax(dim=-1), noted),
     }
+
+
+def ask_once(noted: recall.Recall, ids: Tensor) -> recall.Recall:
+    """Keep the last question about each box; where the others stood, ids (B, T)."""
+    asked = noted.targets != NOTHING
+    same = noted.inputs[:, :, None] == noted.inputs[:, None]  # (B, T, T)
+    again = (same & asked[:, None]).triu(1).any(dim=-1)  # it is asked later, too
+    dropped = asked & again
+    return recall.Recall(
+        torch.where(dropped, ids, noted.inputs),
+        noted.targets.masked_fill(dropped, NOTHING),
+        noted.distances.masked_fill(dropped, 0),
+    )
+
+
+def asked_once(model: TransformerLM, texts: Texts) -> many.Run:
+    """The shares of "notes" that a model recalls where each is asked for once."""
+    ids = texts.measured["test"][:, :LONGER].repeat(DRAWS, 1)
+    generator = torch.Generator().manual_seed(len(ids))
+    noted = ask_once(texts.put_notes(ids, generator), ids)
+    with torch.no_grad():
+        given = model(noted.inputs).argmax(dim=-1)
+    return {"validation": 0.0, "notes": _shares(given, noted)}
+
+
+def in_windows(model: TransformerLM, texts: Texts) -> many.Run:
+    """The loss on the end of stories of which a model sees TRAINED tokens at a time.
+
+    Returns:
+        found: a dict of the "loss" at the last of the ``PARTS``, in nats a character.
+    """
+    plain, _ = texts.measured["test"].chunk(2)
+    seen = plain.unfold(1, TRAINED + 1, 1)  # (B, LONGER - TRAINED + 1, TRAINED + 1)
+    seen = seen[:, PARTS[-2] - TRAINED + 1 :].flatten(0, 1)
+    losses = []
+    for some in seen.split(256):
+        with torch.no_grad():
+            logits = model(some[:, :-1])[:, -1]
+        losses.append(F.cross_entropy(logits, some[:, -1], reduction="none"))
+    return {"validation": 0.0, "loss": running.rounded(torch.cat(losses).mean().item())}
+
+
+def _shares(given: Tensor, noted: recall.Recall) -> list[float | None]:
+    """How many notes are recalled rightly between two of the DISTANCES."""
+    right = given == noted.targets
+    return [
+        running.rounded(right[far].double().mean().item()) if far.any() else None
+        for far in (
+            (noted.distances > a) & (noted.distances <= b)
+            for a, b in itertools.pairwise(DISTANCES)
+        )
+    ]
 
 
 def trained(kind: str, rate: float, seed: int, steps: int) -> TransformerLM:
@@ -234,14 +270,6 @@ def changed(model: TransformerLM, **options: Any) -> TransformerLM:
     return other.eval()
 
 
-def _undo_temperature(model: TransformerLM) -> None:
-    """Make queries smaller, in place, by all that YaRN multiplies their scores by."""
-    with torch.no_grad():
-        for name, weight in model.named_parameters():
-            if name.endswith("W_query.weight"):
-                weight.div_(yarn_temperature(FACTOR) ** 2)
-
-
 def _slow(model: TransformerLM, pairs: Iterable[int]) -> None:
     """Let these pairs of every head turn more slowly by FACTOR, in place."""
 
@@ -258,14 +286,16 @@ def train_one(settings: many.Settings) -> many.Run:
     """Train a model, or go on with one.
 
     Args:
-        settings: a dict of "part", "kind", "seed", "rate" and "steps". With the part
-            "before", "longer" or "control", also of the "way", and of how the model was
-            trained, "from" a list of rate and steps: then "rate" and "steps" are those
-            of fine-tuning, 0 for "before".
+        settings: a dict of "part", "kind", "seed", "rate" and "steps". With another
+            part than "trained", also of the "way", and of how the model was trained,
+            "from" a list of rate and steps: then "rate" and "steps" are those of
+            fine-tuning for "longer" and "control", and 0 for "before", "once" and
+            "window".
 
     Returns:
-        run: what was ``measured`` on windows of TRAINED tokens for "trained", else of
-            LONGER.
+        run: what was ``measured`` on windows of TRAINED tokens for "trained"; what
+            ``asked_once`` or ``in_windows`` found for "once" and "window"; else what
+            was measured on windows of LONGER.
     """
     texts, kind, seed = read_texts(), settings["kind"], settings["seed"]
     if settings["part"] == "trained":
@@ -273,10 +303,12 @@ def train_one(settings: many.Settings) -> many.Run:
         return measured(model, texts, TRAINED)
     rate, steps = settings["from"]
     model = changed(trained(kind, rate, seed, steps), **WAYS[settings["way"]])
-    if settings["way"] == "yarn's speeds":
-        _undo_temperature(model)
     if settings["way"] in SLOWED:
         _slow(model, SLOWED[settings["way"]])
+    if settings["part"] in ("once", "window"):
+        return {"once": asked_once, "window": in_windows}[settings["part"]](
+            model, texts
+        )
     if settings["steps"]:
         T = LONGER if settings["part"] == "longer" else TRAINED
         config = TrainConfig(
@@ -318,8 +350,13 @@ def _lacking_readings(
     before, tuned = [], []
     for way in WAYS if kind == "rotary" else ("as trained",):
         side = {"kind": kind, "way": way, "from": origin}
-        untouched = side | {"part": "before", "steps": 0, "rate": 0.0}
-        plan = [untouched | {"seed": seed} for seed in sweeps.SEEDS]
+        parts = ("before", "once", *(["window"] if (kind, way) == WINDOWED else []))
+        untouched = side | {"steps": 0, "rate": 0.0}
+        plan = [
+            untouched | {"part": part, "seed": seed}
+            for part in parts
+            for seed in sweeps.SEEDS
+        ]
         before += _lacking(record, plan)
         for part in TUNINGS[way] if kind in TUNED else ():
             tuned += _lacking_of(record, side | {"part": part, "steps": TUNED_STEPS})

@@ -8,7 +8,6 @@ A pair is one vector, its key's embedding beside its value's. So nothing has to 
 but the pair, and what a model can't answer its memory hasn't kept.
 """
 
-import functools
 import sys
 from typing import Any, NamedTuple
 
@@ -17,7 +16,6 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from experiments import many, running, sweeps
-from helpers.models.positions import alibi_bias
 from helpers.models.transformer_block import Block, TransformerConfig, make_norm
 from helpers.training.config import TrainConfig
 from helpers.training.optimizers import learning_rate_at
@@ -31,28 +29,26 @@ SIDES: dict[str, dict[str, Any]] = {
     "hybrid": {"attention": "gated_delta", "full_attention_interval": 2},
 }
 ONE = {"num_layers": 1, "num_heads": 1}
-#: Another way to know which value is the last, and one layer with one head.
+#: One layer with one head, trained for longer and longer.
 BESIDE: dict[str, dict[str, Any]] = {
-    "softmax, ALiBi": {"positions": "alibi"},
     "softmax, one layer": ONE,
-    "linear, one layer": {"attention": "linear", **ONE},
     "delta, one layer": {"attention": "delta", **ONE},
-    # Key embeddings, and so what queries can tell apart, are half as wide as the model.
-    "delta, keys of 8": {"attention": "delta", "d_model": 16, **ONE},
-    "delta, keys of 32": {"attention": "delta", "d_model": 64, **ONE},
-    "softmax, keys of 8": {"d_model": 16, **ONE},
     "delta, four times the steps": {"attention": "delta", **ONE},
+    "delta, sixteen times the steps": {"attention": "delta", **ONE},
 }
 KEYS, VALUES = 64, 16
 PAIRS = (2, 4, 8, 16, 32)  # different keys in a text
 WRITES, ASKED = 32, 16  # pairs that a text writes at most, and keys that it asks for
 D_MODEL, HEADS, LAYERS = 32, 2, 2  # so a head is 16 wide
 STEPS, BATCH, WARMUP = 600, 16, 30
-LONGER = {"delta, four times the steps": 4 * STEPS}
+LONGER = {
+    "delta, four times the steps": 4 * STEPS,
+    "delta, sixteen times the steps": 16 * STEPS,
+}
 BEGIN = (0.008, 0.016, 0.032)
 FIRST = sweeps.SEEDS[:1]  # it chooses the rate
 #: Here all seeds choose it.
-UNLIKE = ("linear, one layer", "delta, one layer")
+UNLIKE = ("delta, one layer",)
 TEXTS = {"validation": 64, "test": 256}  # of each kind
 
 
@@ -111,25 +107,22 @@ class RecallModel(nn.Module):
         options = {
             "num_heads": HEADS,
             "num_layers": LAYERS,
-            "positions": "none",
-            "d_model": D_MODEL,
             **(SIDES | BESIDE)[side],
         }
         config = TransformerConfig(
             vocab_size=VALUES,
             context_length=WRITES + ASKED,
+            d_model=D_MODEL,
+            positions="none",
             norm="rms",
             mlp_ratio=2,
             **options,
         )
-        self.bias = None
-        if config.positions == "alibi":
-            self.bias = functools.partial(alibi_bias, config.num_heads)
-        half = config.d_model // 2
+        half = D_MODEL // 2
         self.key_embedding = nn.Embedding(KEYS, half)
         self.value_embedding = nn.Embedding(VALUES, half)
         self.asking = nn.Parameter(torch.randn(half))  # in place of a value
-        self.position_embedding = nn.Embedding(WRITES, config.d_model)
+        self.position_embedding = nn.Embedding(WRITES, D_MODEL)
         self.blocks = nn.ModuleList(
             Block(config, layer) for layer in range(config.num_layers)
         )
@@ -147,7 +140,7 @@ class RecallModel(nn.Module):
         asking = self.asking.expand_as(asked)
         x = torch.cat([pairs, torch.cat([asked, asking], dim=-1)], dim=1)
         for block in self.blocks:
-            x = block(x, bias=self.bias)
+            x = block(x)
         logits: Tensor = self.head(self.final_norm(x[:, W:]))
         return logits
 
@@ -164,12 +157,9 @@ def train_one(settings: many.Settings) -> many.Run:
         settings: a dict of "side", "rate", "seed" and "steps".
 
     Returns:
-        run: a dict of the "validation" loss, in nats per answer, and of four lists with
-            one share for each number of PAIRS: of right answers, "once" in texts that
-            write a key once, "again" in those with WRITES pairs; and in those, of the
-            wrong answers that are an "older" value of the key, and what that would be
-            if each wrong value were as likely ("chance"); both None where no answer is
-            wrong.
+        run: a dict of the "validation" loss, in nats per answer, and of two lists with
+            the share of right answers for each number of PAIRS: "once" in texts that
+            write a key once, "again" in those with WRITES pairs.
     """
     torch.manual_seed(settings["seed"])
     model = RecallModel(settings["side"])
@@ -207,38 +197,19 @@ def _measure(model: RecallModel) -> many.Run:
     generators = [
         torch.Generator().manual_seed(seed) for seed in (1_000_001, 1_000_002)
     ]
-    validation, shares, older = [], [], []
+    validation, shares = [], []
     with torch.no_grad():
         for kind in kinds():
             texts = draw(generators[0], TEXTS["validation"], *kind)
             validation.append(_loss(model, texts).item())
             texts = draw(generators[1], TEXTS["test"], *kind)
-            given = model(texts).argmax(dim=-1)
-            right = given == texts.answers
+            right = model(texts).argmax(dim=-1) == texts.answers
             shares.append(running.rounded(right.double().mean().item()))
-            older.append(_older(texts, given))
     return {
         "validation": running.rounded(sum(validation) / len(validation)),
         "once": shares[0::2],
         "again": shares[1::2],
-        "older": [one for one, _ in older[1::2]],
-        "chance": [one for _, one in older[1::2]],
     }
-
-
-def _older(texts: Texts, given: Tensor) -> tuple[float | None, float | None]:
-    """How many wrong answers (B, Q) are another value that the key has had, and how
-    many would be among random ones."""
-    same = texts.keys[:, None] == texts.asked[:, :, None]  # (B, Q, W)
-    values = F.one_hot(texts.values, VALUES)[:, None]  # (B, 1, W, VALUES)
-    had = (values * same[..., None]).amax(dim=2) > 0  # (B, Q, VALUES)
-    had = had.scatter(2, texts.answers[..., None], value=False)
-    wrong = given != texts.answers
-    if not wrong.any():
-        return None, None
-    found = had.gather(2, given[..., None]).squeeze(-1)[wrong].double().mean()
-    chance = had.double().sum(dim=-1)[wrong].mean() / (VALUES - 1)
-    return running.rounded(found.item()), running.rounded(chance.item())
 
 
 def wanted(record: dict[str, Any]) -> list[many.Settings]:

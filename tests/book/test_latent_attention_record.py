@@ -3,6 +3,8 @@
 import itertools
 import statistics
 
+import pytest
+
 from experiments import latent_attention as experiment
 from experiments import sweeps
 from helpers import published
@@ -44,16 +46,20 @@ def test_the_record_lacks_nothing_and_every_best_rate_stands_inside_its_grid():
 def test_single_positions_recall_all_and_larger_blocks_less():
     assert min(right("all")) == 1
     assert min(right("blocks of 1")) >= 0.9995
-    sizes = [f"blocks of {size}" for size in (1, 2, 4, 8)]
+    sizes = [f"blocks of {size}" for size in (1, 4, 8)]
     for finer, coarser in itertools.pairwise(sizes):
         assert min(right(finer)) > max(right(coarser))
 
 
-def test_blocks_by_their_means_beat_random_ones_and_the_nearest_with_every_seed():
-    controls = [*right("random blocks of 8"), *right("nearest blocks of 8")]
-    assert min(right("blocks of 8")) > max(controls) + 0.3
-    # Of eight blocks of items two or three are read; what isn't found is guessed.
-    assert all(0.25 < one < 0.4 for one in right("random blocks of 8"))
+def test_blocks_by_their_means_beat_random_ones_with_every_seed():
+    random = right("random blocks of 8")
+    assert min(right("blocks of 8")) > max(random) + 0.3
+    found = [statistics.fmean(right(side)) for side in ("all", "blocks of 8")]
+    assert found[0] - found[1] < found[1] - statistics.fmean(random)
+    # Half of the questions stand in the ninth block and half in the tenth. Two others
+    # of eight or of nine are read; where the item isn't among them, one digit of ten.
+    held = (2 / 8 + 2 / 9) / 2
+    assert statistics.fmean(random) == pytest.approx(held + (1 - held) / 10, abs=0.01)
 
 
 def test_sizes_and_bytes_of_the_page():

@@ -28,19 +28,6 @@ def test_texts_of_one_seed_are_the_same_and_of_two_are_not():
     assert not torch.equal(first.keys, other.keys)
 
 
-def test_an_older_value_is_one_that_the_key_had_and_that_is_not_the_answer():
-    texts = recall.Texts(
-        keys=torch.tensor([[3, 3, 5, 3]]),
-        values=torch.tensor([[1, 2, 4, 6]]),
-        asked=torch.tensor([[3, 3, 3, 5]]),
-        answers=torch.tensor([[6, 6, 6, 4]]),
-    )
-    found, chance = recall._older(texts, torch.tensor([[1, 6, 4, 4]]))
-    assert found == 0.5  # 1 was a value of 3 before, and 4 of another key
-    assert chance == pytest.approx(2 / (recall.VALUES - 1), abs=1e-4)
-    assert recall._older(texts, texts.answers) == (None, None)
-
-
 @pytest.mark.parametrize("side", recall.SIDES | recall.BESIDE)
 def test_what_is_asked_depends_on_what_was_written_and_not_on_other_questions(side):
     torch.manual_seed(0)
@@ -69,7 +56,6 @@ def test_a_short_run_measures_all_kinds():
     assert len(run["once"]) == len(run["again"]) == len(recall.PAIRS)
     # With as many keys as writes, both kinds of text are one.
     assert abs(run["once"][-1] - run["again"][-1]) < 0.05
-    assert len(run["older"]) == len(run["chance"]) == len(recall.PAIRS)
     assert 2.0 < run["validation"] < 4.0
 
 
@@ -79,8 +65,8 @@ def test_the_runs_that_lack_are_those_of_each_side():
     assert {run["rate"] for run in lacking} == set(recall.BEGIN)
 
 
-@pytest.mark.parametrize("study", [memory_cost.decoding, memory_cost.reading])
-def test_all_ways_are_timed(study):
-    run = study(70, 2)
+def test_both_ways_are_timed():
+    run = memory_cost.decoding(70, 2)
+    assert set(run["ms"]) == {"softmax", "delta"}
     assert run["length"] == 70
     assert all(taken > 0 for taken in run["ms"].values())
