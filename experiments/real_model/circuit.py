@@ -19,8 +19,7 @@ from experiments.real_model.circuit_ablation import ablation, by_path
 from experiments.real_model.circuit_beginning import beginning
 from experiments.real_model.circuit_behaviour import behaviour
 from experiments.real_model.circuit_controls import controls
-from experiments.real_model.circuit_recency import recency
-from experiments.real_model.circuit_switches import last_heads, switches
+from experiments.real_model.circuit_switches import both_roads, switches
 from experiments.real_model.heads import Head, features, head_name
 from experiments.real_model.intervals import interval, rounded
 from experiments.real_model.prefixes import streams
@@ -45,9 +44,8 @@ PLAN: list[many.Settings] = [
     {"what": "heads"},
     {"what": "paths"},
     {"what": "switches"},
-    {"what": "last heads"},
+    {"what": "both roads"},
     {"what": "ablation"},
-    {"what": "recency"},
     {"what": "beginning"},
     {"what": "controls"},
 ]
@@ -69,9 +67,8 @@ def measure(settings: many.Settings) -> many.Run:
         "heads": by_head,
         "paths": by_path,
         "switches": switches,
-        "last heads": last_heads,
+        "both roads": both_roads,
         "ablation": ablation,
-        "recency": recency,
         "beginning": beginning,
         "controls": controls,
     }

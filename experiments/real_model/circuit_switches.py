@@ -3,33 +3,35 @@
 Source: Wang et al. 2022, section 3.4 (heads that take over the job of others).
 """
 
-from collections.abc import Mapping
+import random
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 
 from experiments import many
 from experiments.real_model.circuit_ablation import LOOKING, OTHERS
-from experiments.real_model.heads import Head, features, without
+from experiments.real_model.heads import Head, drawn, features, without
 from experiments.real_model.prefixes import streams
 from experiments.real_model.pretrained_models import smollm2
 from experiments.real_model.prompts import HALVES, Prompts, direct_effect, prompts
-from experiments.real_model.two_prompts import MOVERS, directions, over_frames
+from experiments.real_model.two_prompts import (
+    MOVERS,
+    Direction,
+    over_frames,
+)
 from helpers.models.language_model import TransformerLM
 from helpers.models.patching import Part, watched
 
 CROSSING: Head = (23, 3)
+DRAWS = 3
 OTHER_MOVERS: tuple[Head, ...] = ((23, 4), (23, 5), (23, 6), (23, 8))
 # Heads that are switched off together, and as many others of their layers.
 SETS: dict[str, tuple[tuple[Head, ...], tuple[Head, ...]]] = {
     "23.3": ((CROSSING,), ((23, 4),)),
     "19.2 and 20.0": (LOOKING, OTHERS[0]),
     "name movers": (MOVERS, OTHER_MOVERS),
-    "19.2, 20.0 and name movers": ((*LOOKING, *MOVERS), (*OTHERS[0], *OTHER_MOVERS)),
 }
-Heads = Mapping[str, tuple[Head, ...]]
-LAST: Heads = {"29.0": ((29, 0),), "29.1": ((29, 1),)}
-ADDING: Heads = {"movers": MOVERS, "24.4": ((24, 4),), "23.3": (CROSSING,)}
 
 
 def switches(half: str, *, count: int = 8) -> many.Run:
@@ -40,14 +42,9 @@ def switches(half: str, *, count: int = 8) -> many.Run:
 
     Returns:
         found: a dict of means and intervals over frames: the lead with "all heads",
-            without each of ``SETS`` and without its "others", by how much the right
-            name is "named" there, above the mean over names, and what the "movers",
-            "24.4" and "23.3" add to the lead there; by how much "more" is "lost" of
-            both than without the "others", frame by frame; the "size" of the stream at
-            the end, with all heads and without the name movers; what ``swapped``
-            returns; and of 23.3, the weight on the giver and what it adds to that name
-            above the mean over names, where one of the two gives and where a "third"
-            does.
+            without each of ``SETS`` and without its "others"; by how much the right
+            name is "named" there, above the mean over names; and by how much "more" is
+            "lost" of both than without the "others", frame by frame.
     """
     model, _ = smollm2()
     rows = []
@@ -66,68 +63,77 @@ def switches(half: str, *, count: int = 8) -> many.Run:
             for what in ("", "named, ")
             for name in SETS
         }
-        row |= {f"{name}, all on": one for name, one in added(model, of).items()}
-        row |= {
-            f"{name}, movers off": one for name, one in added(model, of, MOVERS).items()
-        }
-        for name, heads in off.items():
-            adds = added(model, of, heads)
-            row |= {f"{one}, {name}": adds[one] for one in ADDING}
-        row |= swapped(model, of)
-        for name, ids, giver in (
-            ("one of the two", of.clean, of.subject),
-            ("a third", of.third, of.stranger),
-        ):
-            row |= {
-                f"{what}, {name}": one
-                for what, one in crossed_out(model, of, ids, giver).items()
-            }
         rows.append(row)
     return over_frames(rows)
 
 
-def swapped(model: TransformerLM, of: Prompts) -> dict[str, float]:
-    """What some heads bring at the end that give what they give in the other prompt.
+def both_roads(half: str, *, count: int = 8) -> many.Run:
+    """What 23.3 and the two that steer the movers bring together; and 24.4's answer.
 
     Returns:
-        found: a dict of the share that the movers bring "together", and in logits, of
-            "19.2 and 20.0", where all else answers to them, where the "movers" stay as
-            they were, and where all "later heads" do.
-    """
-    way = directions(model, of)["into clean"]
-    last = [way.target.shape[1] - 1]
-    movers, looking = (
-        [Part("context", *head) for head in heads] for heads in (MOVERS, LOOKING)
-    )
-    later = [
-        Part("context", layer, head)
-        for layer in range(max(LOOKING)[0] + 1, model.config.num_layers)
-        for head in range(model.config.num_heads)
-    ]
-    found = {"together": way.share(movers, last)}
-    for name, held in (("", ()), (", movers", movers), (", later heads", later)):
-        moved = way.moved(way.share(looking, last, held))
-        found[f"19.2 and 20.0 swapped{name}{' held' * bool(held)}"] = moved
-    return found
-
-
-def last_heads(half: str, *, count: int = 8) -> many.Run:
-    """What two heads of the last layer add to the lead, with name movers on and off.
-
-    Returns:
-        found: a dict of means and intervals over frames, of ``LAST`` with "all on" and
-            with "movers off", in logits, and how much "more" they add with movers off.
+        found: a dict of means and intervals over frames. In logits that a swap at the
+            end moves: the "swing", of the whole prompt; the "long road" (19.2 and
+            20.0), what of it goes "by way of movers" and what goes on where they are
+            held; the "short road" (23.3); "both" at once, their "share" of the swing,
+            and "both, drawn 0" and so on, of as many others of their layers. What 24.4
+            adds to the right name above the mean over names: "24.4, all on", with the
+            "movers off" and with "others off" instead; and the "change" of either.
     """
     model, _ = smollm2()
+    roads = (*LOOKING, CROSSING)
+    draws = [drawn(roads, random.Random(seed)) for seed in range(DRAWS)]
     rows = []
     for frame in HALVES[half][0]:
         of = prompts(half, frame, count)
-        on, off = (added(model, of, heads, LAST) for heads in ((), MOVERS))
-        row = {f"{name}, all on": on[name] for name in LAST}
-        row |= {f"{name}, movers off": off[name] for name in LAST}
-        row |= {f"{name}, more": off[name] - on[name] for name in LAST}
+        way = Direction(model, of, of.swapped, of.clean)
+        last = [way.target.shape[1] - 1]
+
+        def moved(
+            heads: Sequence[Head],
+            held: Sequence[Head] = (),
+            way: Direction = way,
+            last: Sequence[int] = last,
+        ) -> float:
+            swap, kept = (
+                [Part("context", *head) for head in of_them]
+                for of_them in (heads, held)
+            )
+            return way.moved(way.share(swap, last, kept))
+
+        row = {
+            "swing": abs(float(way.whole)),
+            "long road": moved(LOOKING),
+            "long road, movers held": moved(LOOKING, MOVERS),
+            "short road": moved([CROSSING]),
+            "both": moved(roads),
+            "both, share": way.share([Part("context", *one) for one in roads], last),
+        }
+        row["by way of movers"] = row["long road"] - row["long road, movers held"]
+        row |= {f"both, drawn {i}": moved(heads) for i, heads in enumerate(draws)}
+        for name, heads in (("movers", MOVERS), ("others", OTHER_MOVERS)):
+            row[f"24.4, {name} off"] = raised(model, of, (24, 4), heads)
+        row["24.4, all on"] = raised(model, of, (24, 4))
+        for name in ("movers", "others"):
+            change = row[f"24.4, {name} off"] - row["24.4, all on"]
+            row[f"24.4, change, {name} off"] = change
         rows.append(row)
     return over_frames(rows)
+
+
+def raised(
+    model: TransformerLM, of: Prompts, head: Head, off: tuple[Head, ...] = ()
+) -> float:
+    """What a head adds to the right name above the mean over names, with some off."""
+    layer, found = Part("context", head[0]), []
+    for ids, right in ((of.clean, of.answer), (of.swapped, of.subject)):
+        with torch.no_grad(), without(model, dict.fromkeys(off, 0.0)):
+            with watched(model, [layer]) as given:
+                model(ids)
+            end = streams(model, ids, -1)[:, -1]
+            context = given[layer][:, -1, features(model, head[1])]
+            logits = direct_effect(model, context, head, end)
+        found.append(of.above_others(logits, right))
+    return float(torch.cat(found).mean())
 
 
 def both_ways(of: Prompts) -> list[tuple[Tensor, float]]:
@@ -150,51 +156,3 @@ def named(model: TransformerLM, of: Prompts, heads: tuple[Head, ...] = ()) -> fl
             for ids, right in ((of.clean, of.answer), (of.swapped, of.subject))
         ]
     return float(torch.cat(above).mean())
-
-
-def added(
-    model: TransformerLM,
-    of: Prompts,
-    heads: tuple[Head, ...] = (),
-    asked: Heads = ADDING,
-) -> dict[str, float]:
-    """What some heads add to the lead by themselves, with others off.
-
-    Returns:
-        found: a dict from the names of ``asked`` to logits; "size", of the stream.
-    """
-    found: dict[str, list[Tensor]] = {name: [] for name in [*asked, "size"]}
-    needed = sorted({layer for several in asked.values() for layer, _ in several})
-    layers = [Part("context", layer) for layer in needed]
-    for ids, sign in both_ways(of):
-        with torch.no_grad(), without(model, dict.fromkeys(heads, 0.0)):
-            with watched(model, layers) as given:
-                model(ids)
-            end = streams(model, ids, -1)[:, -1]
-        found["size"].append(end.square().mean(dim=-1).sqrt())
-        for name, several in asked.items():
-            total = end.new_zeros(len(ids))
-            for layer, head in set(several) - set(heads):
-                context = given[Part("context", layer)][:, -1, features(model, head)]
-                with torch.no_grad():
-                    logits = direct_effect(model, context, (layer, head), end)
-                total += sign * of.difference(logits[:, None])
-            found[name].append(total)
-    return {name: float(torch.cat(one).mean()) for name, one in found.items()}
-
-
-def crossed_out(
-    model: TransformerLM, of: Prompts, ids: Tensor, giver: Tensor
-) -> dict[str, float]:
-    """What 23.3 looks at and does at the end, where somebody gives, (B,) tokens."""
-    part = Part("context", *CROSSING)
-    with torch.no_grad():
-        with watched(model, [part]) as given:
-            _, weights = model(ids, return_weights=True)
-        end = streams(model, ids, -1)[:, -1]
-        logits = direct_effect(model, given[part][:, -1], CROSSING, end)
-    row = weights[CROSSING[0]][:, CROSSING[1], -1, of.again]
-    return {
-        "weight on the giver": float(row.mean()),
-        "added to the giver": float(of.above_others(logits, giver).mean()),
-    }

@@ -5,9 +5,7 @@ Scores of all heads on random tokens told twice ("scores"), and on the weights a
 beside the next ones and others of the same layers ("switched off"), for other lengths
 and tokens ("other texts"), and for made-up names that sentences say twice ("names");
 and whether the induction heads' weights need the previous-token heads ("composition"),
-of which one alone is switched off, too ("one head"); what the second copy loses without
-the earlier and without the later ones of the induction heads ("two groups"); and what a
-text that isn't told twice loses without these heads ("plain text").
+of which one alone is switched off, too ("one head").
 
 Heads are chosen on the first half of the texts, and switched off on the other half.
 
@@ -18,7 +16,6 @@ Wang et al. 2022, section 3 (path patching).
 import itertools
 from collections.abc import Sequence
 
-import torch
 from torch import Tensor
 
 from experiments import many
@@ -41,15 +38,11 @@ from experiments.real_model.copying_scores import (
     scores,
     told_twice,
 )
-from experiments.real_model.heads import Head, head_name, without
+from experiments.real_model.heads import Head, head_name
 from experiments.real_model.intervals import rounded
-from experiments.real_model.pretrained_models import smollm2
-from experiments.real_model.sink_texts import windows
-from experiments.real_model.sliding_windows import nats
 from helpers.text.repeated_names import repeated_names
 
 FEW, DRAWS = (1, 2, 4, 8, 16, 32), 20
-EARLY = 20  # the eight stand in layers 17, 18, 23 and 24
 DRAWN = (8, 16)  # of FEW, beside as many heads drawn at random
 OTHERS = (
     *(("all", 10, True), ("all", 25, True), ("all", 100, True)),
@@ -59,14 +52,13 @@ PLAN: list[many.Settings] = [
     {"part": part}
     for part in (
         *("scores", "names", "switched off", "composition", "matrices"),
-        *("one head", "two groups"),
+        "one head",
     )
 ]
 PLAN += [
     {"part": "other texts", "tokens": tokens, "length": length, "start": start}
     for tokens, length, start in OTHERS
 ]
-PLAN += [{"part": "plain text", "text": text} for text in ("prose", "shakespeare")]
 
 
 def measure(settings: many.Settings) -> many.Run:
@@ -83,9 +75,6 @@ def measure(settings: many.Settings) -> many.Run:
             *(TESTED, "test"), length=settings["length"], tokens=settings["tokens"]
         )
         return other_texts(ids if settings["start"] else ids[:, 1:])
-    if settings["part"] == "plain text":
-        pieces = windows(settings["text"], 40, 128)[1::2]
-        return plain_text(pieces[:16, :96])
     parts = {
         "scores": scores_of_halves,
         "matrices": matrices,
@@ -93,7 +82,6 @@ def measure(settings: many.Settings) -> many.Run:
         "names": names,
         "composition": composition,
         "one head": one_head,
-        "two groups": two_groups,
     }
     return parts[settings["part"]]()
 
@@ -231,55 +219,4 @@ def one_head() -> many.Run:
     found["others"] = [[round(float(one.mean()), 4) for one in row] for row in rows]
     ends = [finished(asked["test"][::2], {one: 0.0}, False)["loss"] for one in others]
     found["names, others"] = [round(sum(one) / len(one), 4) for one in ends]
-    return found
-
-
-def two_groups() -> many.Run:
-    """What the second copy loses without some of the eight induction heads.
-
-    Returns:
-        found: from "early", those of the layers up to ``EARLY``, and "late" to dicts of
-            their "heads"; the losses of both copies without them, "off", as from
-            ``switched_off``; and in "drawn", the mean losses without as many others of
-            the same layers, twenty times.
-    """
-    ids, top = told_twice(TESTED, "test"), ranked(chosen().prefix)[:SWITCHED]
-    found: many.Run = {}
-    for name, early in (("early", True), ("late", False)):
-        heads = [one for one in top if (one[0] <= EARLY) == early]
-        draws = [
-            losses(ids, dict.fromkeys(beside(heads, seed), 0.0))
-            for seed in range(DRAWS)
-        ]
-        found[name] = {
-            "heads": list(map(head_name, heads)),
-            "off": list(map(rounded, losses(ids, dict.fromkeys(heads, 0.0)))),
-            "drawn": [[round(float(one.mean()), 4) for one in draw] for draw in draws],
-        }
-    return found
-
-
-def plain_text(ids: Tensor) -> many.Run:
-    """What other texts lose without the same heads.
-
-    Args:
-        ids: (N, T) int64.
-
-    Returns:
-        found: the losses of the texts in nats per token, over the tokens from place 16
-            on: "whole"; without the first previous-token head, "one head"; without the
-            eight heads of the highest prefix scores, "top"; and without eight others of
-            the same layers, "drawn 0" to "drawn 3" (zeros).
-    """
-    top = ranked(chosen().prefix)[:SWITCHED]
-    switched: dict[str, Sequence[Head]] = {
-        "whole": (),
-        "one head": (first_previous(),),
-        "top": top,
-        **{f"drawn {seed}": beside(top, seed) for seed in range(4)},
-    }
-    found: many.Run = {}
-    for key, heads in switched.items():
-        with without(smollm2()[0], dict.fromkeys(heads, 0.0)):
-            found[key] = rounded(torch.cat(list(nats(ids, ids.shape[1] - 16, size=8))))
     return found

@@ -44,7 +44,8 @@ def composition() -> many.Run:
             the "queries" or the "values" of the former alone, by the direct path or
             with the MLPs between them ("keys, MLPs"); and the means where each of
             them alone ("each, keys"), or each drawn eight ("drawn, keys"), are so
-            replaced for the keys by the direct path.
+            replaced for the keys by the direct path; of the first, on each text
+            ("first, keys").
     """
     ids = told_twice(TESTED, "test")
     induction = ranked(chosen().prefix)[:SWITCHED]
@@ -77,6 +78,8 @@ def composition() -> many.Run:
         paths = [_path(of, mean, induction, "keys", False) for of in senders]
         rows = [_prefix_of(path, ids, induction) for path in paths]
         found[f"{key}, keys"] = [round(sum(row) / len(row), 4) for row in rows]
+        if key == "each":
+            found["first, keys"] = rows[0]
     return found
 
 

@@ -234,15 +234,15 @@ def ablation(ids: Tensor, *, other: int) -> many.Run:
         _losses_under(ids, cores(0, _as_many_others(sinking, generator), values=False))
         for _ in range(DRAWS)
     ]
-    for name, place in (
-        ("whole", None),
-        ("unmarked", 0),
-        ("unmarked elsewhere", other),
+    for name, kind in (
+        ("whole", "own"),
+        ("unmarked", "none"),
+        ("another mark", "another text's"),
     ):
         watching = {layer: Masked(causal) for layer in LAYERS}
         losses, resting = [], []
         for batch in ids.split(6):
-            with _without_mark(batch, place):
+            with _mark(batch, kind):
                 losses += _losses_under(batch, watching)
             table = torch.stack([watching[one].weights for one in LAYERS], dim=1)
             late = table[..., LEAST:, 0].mean(dim=-1)
@@ -262,16 +262,25 @@ def _as_many_others(heads: Tensor, generator: torch.Generator) -> Tensor:
     return others
 
 
-def _without_mark(ids: Tensor, place: int | None) -> Any:
-    """The MLP of layer 11 adds at one place what it adds elsewhere on average."""
+def _mark(ids: Tensor, kind: str) -> Any:
+    """What the MLP of layer 11 adds at the first place is changed.
+
+    Args:
+        ids: (B, T) int64.
+        kind: "own", unchanged; "none", what it adds elsewhere on average; "another
+            text's", of the batch.
+    """
     model, _ = smollm2()
-    if place is None:
+    if kind == "own":
         return replaced(model, {})
     part = Part("mlp", MARKS)
     with watched(model, [part]) as given, torch.no_grad():
         model(ids)
     added = given[part].clone()
-    added[:, place] = added[:, LEAST:].mean(dim=1)
+    if kind == "none":
+        added[:, 0] = added[:, LEAST:].mean(dim=1)
+    else:
+        added[:, 0] = added[:, 0].roll(1, dims=0)
     return replaced(model, {part: added})
 
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import matplotlib.style
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from helpers.notebook.picture import INK, STYLE, Picture
@@ -16,13 +17,13 @@ WIDTH = 4.4  # inches: a phone shows it without making its letters small
 ROW, LINE, GAP, COLUMN = 0.27, 0.16, 0.62, 0.78  # inches; LINE of a box's text
 ANSWER = "answer"
 Row = tuple[list[int], str]  # of a picture: its tokens' places, and what stands there
-LINES = {  # what an arrow shows: its colour, what it is called
-    "looks": (COLOURS["weights"], "looks at"),
-    "queries": (COLOURS["queries"], "tells the queries of"),
-    "keys": (COLOURS["keys"], "tells the keys of"),
-    "values": (COLOURS["values"], "tells the values of"),
-    "raises": (INK, "raises"),
-    "lowers": (INK, "lowers"),
+LINES = {  # what an arrow shows: its colour, in words, in the legend
+    "looks": (COLOURS["weights"], "looks at", "weight"),
+    "queries": (COLOURS["queries"], "tells the queries of", "into queries"),
+    "keys": (COLOURS["keys"], "tells the keys of", "into keys"),
+    "values": (COLOURS["values"], "tells the values of", "into values"),
+    "raises": (INK, "raises", "to the answer"),
+    "lowers": (INK, "lowers", "to the answer"),
 }
 
 
@@ -34,7 +35,7 @@ class Arrow(NamedTuple):
         target: the name of a group of heads, or "answer".
         kind: "looks" (a weight); "queries", "keys" or "values" (what one head does to
             those of another); "raises" or "lowers" (what is added to the answer).
-        effect: what is written beside it, such as "0.33".
+        effect: what is written beside it, such as "0.33"; "" for nothing.
         share: how thick it is, from 0 to 1; a weight is always thin.
         sure: False for a dashed arrow, whose interval holds 0.
     """
@@ -103,6 +104,14 @@ def circuit_graph(
         ends = [at[one.source][0] for one in arrows if one.target == ANSWER]
         for arrow in arrows:
             _draw(axes, at, boxes, arrow, leftmost=min(ends, default=0.0))
+        axes.legend(
+            handles=_legend(arrows),
+            loc="lower left",
+            fontsize=8,
+            frameon=False,
+            handlelength=1.6,
+            borderaxespad=0.0,
+        )
         axes.set_xticks(
             [at[name][0] for name in heads], [layer for layer, _ in heads.values()]
         )
@@ -201,8 +210,24 @@ def _told(
         else:
             to = answer if target == ANSWER else target
             dashed = "" if sure else " (dashed: its interval holds 0)"
-            told.append(f"{source} {LINES[kind][1]} {to}, {effect}{dashed}")
+            number = f", {effect}" if effect else ""
+            told.append(f"{source} {LINES[kind][1]} {to}{number}{dashed}")
     return "; ".join(told)
+
+
+def _legend(arrows: Sequence[Arrow]) -> list[Line2D]:
+    """A line for each kind of arrow that is drawn."""
+    kinds = {LINES[one.kind][2]: one.kind for one in arrows}
+    return [
+        Line2D(
+            *([], []),
+            color=LINES[kind][0],
+            linestyle=":" if kind == "looks" else "-",
+            linewidth=2,
+            label=label,
+        )
+        for label, kind in kinds.items()
+    ]
 
 
 def _draw(
@@ -249,6 +274,8 @@ def _draw(
         between = across > 0 and not at_left  # close to the box, and to the line
         part = (half + (0.16 if between else 0.24)) / down
         beside, side = ("right", -0.07) if at_left else ("left", 0.07 - 0.03 * between)
+        if across < 0:  # a thick line comes close to what stands at its right
+            side += 0.07 * arrow.share
         place = start[0] + part * across + side, start[1] + part * down
     else:  # beside the middle: above it, or at the left of what goes down
         size = math.hypot(across, down)

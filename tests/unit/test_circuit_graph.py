@@ -81,6 +81,20 @@ def test_no_effect_stands_between_two_arrows_to_the_answer():
     assert (sides["+1"], sides["+2"], sides["+3"]) == ("right", "left", "left")
 
 
+def test_the_legend_names_each_kind_once_and_no_other():
+    (axes,) = drawn().axes
+    told = [one.get_text() for one in axes.get_legend().get_texts()]
+    assert told == ["weight", "into values", "to the answer"]
+    assert [one.get_linestyle() for one in axes.get_legend().get_lines()] == [
+        *(":", "-", "-")
+    ]
+
+
+def test_an_arrow_without_a_number_has_none_in_words():
+    picture = drawn(arrows=[Arrow("13.1", "answer", "raises", "")])
+    assert picture.alt == "A circuit. 13.1 raises her lead"
+
+
 def test_what_cannot_be_drawn_is_named():
     with pytest.raises(ValueError, match="heads must hold at least one head"):
         drawn(heads={}, arrows=[])

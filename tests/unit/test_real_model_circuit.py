@@ -11,7 +11,6 @@ from experiments.real_model import (
     circuit_ablation,
     circuit_behaviour,
     circuit_controls,
-    circuit_recency,
     circuit_switches,
 )
 from experiments.real_model.heads import head_name
@@ -143,35 +142,40 @@ def test_heads_that_are_kept_change_nothing_and_the_others_give_their_mean(model
     assert same(none) == pytest.approx(1)  # each gives the mean of one text: its own
 
 
-def test_what_heads_add_and_what_the_rest_does_is_the_lead(model, of):
+def test_what_heads_add_to_the_right_name_and_what_the_rest_does_is_the_whole(
+    model, of
+):
     last = tuple((1, head) for head in range(H))
-    found = circuit_switches.added(model, of, asked={"all": last, "one": last[2:3]})
+    added = sum(circuit_switches.raised(model, of, head) for head in last)
     parts = [Part("stream", 1), Part("mlp", 1)]
-    leads = []
-    for ids, sign in circuit_switches.both_ways(of):
+    above = []
+    for ids, right in ((of.clean, of.answer), (of.swapped, of.subject)):
         with watched(model, parts) as given:
             model(ids)
         rest = sum(given[part][:, -1] for part in parts)
         end = streams(model, ids, -1)[:, -1]
         size = end.square().mean(-1, keepdim=True).add(model.config.norm_eps).sqrt()
         logits = rest * model.final_norm.weight / size @ model.token_embedding.weight.T
-        leads.append(sign * of.difference(logits[:, None]))
-    rest = float(torch.cat(leads).mean())
-    assert found["all"] + rest == pytest.approx(circuit_switches.lead(model, of))
-    off = circuit_switches.added(model, of, last[2:3], {"all": last, "one": last[2:3]})
-    assert off["one"] == 0
-    assert off["size"] != found["size"]
-    logits = [model(ids)[:, -1] for ids in (of.clean, of.swapped)]
-    above = torch.cat(
-        [
-            of.above_others(one, right)
-            for one, right in zip(logits, (of.answer, of.subject), strict=True)
-        ]
-    )
-    assert circuit_switches.named(model, of) == pytest.approx(float(above.mean()))
-    assert circuit_switches.named(model, of, last) != pytest.approx(float(above.mean()))
-    with_all_off = circuit_switches.lead(model, of, last)
-    assert with_all_off != pytest.approx(circuit_switches.lead(model, of))
+        above.append(of.above_others(logits, right))
+    rest = float(torch.cat(above).mean())
+    assert added + rest == pytest.approx(circuit_switches.named(model, of))
+    one = last[2]
+    assert circuit_switches.raised(model, of, one, (one,)) == 0
+    before = circuit_switches.raised(model, of, one)
+    assert circuit_switches.raised(model, of, one, last[:2]) != pytest.approx(before)
+
+
+def test_the_lead_counts_either_name_as_the_one_that_gives(model, of):
+    leads = [of.difference(model(of.clean)), -of.difference(model(of.swapped))]
+    lead = circuit_switches.lead(model, of)
+    assert lead == pytest.approx(float(torch.cat(leads).mean()))
+    last = tuple((1, head) for head in range(H))
+    assert circuit_switches.lead(model, of, last) != pytest.approx(lead)
+    right = (of.clean, of.answer), (of.swapped, of.subject)
+    above = [of.above_others(model(ids)[:, -1], one) for ids, one in right]
+    named = circuit_switches.named(model, of)
+    assert named == pytest.approx(float(torch.cat(above).mean()))
+    assert circuit_switches.named(model, of, last) != pytest.approx(named)
 
 
 def test_heads_drawn_at_random_are_as_many_and_not_the_circuits():
@@ -220,20 +224,6 @@ def test_the_giver_is_looked_at_and_lowered():
     assert way.share([Part("context", 23, 3)], [last]) > 0.25
     assert abs(way.share([Part("context", 23, 4)], [last])) < 0.1
     assert head_name((23, 3)) == "23.3"
-
-
-@pytest.mark.parametrize("who", circuit_recency.WHO)
-@pytest.mark.parametrize("said", circuit_recency.SAID)
-def test_names_are_asked_where_they_stand_last_and_come_again_as_told(who, said):
-    need("smollm2-135m")
-    for half, (frames, _) in HALVES.items():
-        for frame in frames:
-            ids, places = circuit_recency._texts(half, frame, who, said, 4)
-            assert (places[:, 0] < places[:, 1]).all()
-            tokens = ids.gather(1, places)
-            times = (ids[:, None] == tokens[:, :, None]).sum(dim=-1)
-            again = [said in ("both", "the first"), said in ("both", "the last")]
-            assert times.tolist() == [[1 + one for one in again]] * len(ids)
 
 
 @pytest.mark.parametrize("heads", [[(17, 4)], [(19, 2), (20, 0)]])

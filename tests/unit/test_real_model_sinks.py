@@ -138,20 +138,22 @@ def test_what_weights_finds_agrees_with_the_model(real):
         assert abs(sum(one) - 1) < 1e-3
 
 
-def test_the_massive_activation_is_taken_away_at_one_place_alone(real):
-    ids = sink_texts.windows("stories", 1, 24)
+@torch.no_grad()
+def test_the_mark_is_taken_away_or_exchanged_at_one_place_alone(real):
+    ids = sink_texts.windows("stories", 2, 24)
     part = Part("mlp", sink_weights.MARKS)
-    with torch.no_grad(), watched(real[0], [part]) as given:
-        real[0](ids)
-    before = given[part].clone()
-    with (
-        torch.no_grad(),
-        sinks._without_mark(ids, 0),
-        watched(real[0], [part]) as given,
-    ):
-        real[0](ids)
-    torch.testing.assert_close(given[part][:, 1:], before[:, 1:])
-    assert before[0, 0].norm() > 10_000 > 100 > given[part][0, 0].norm()
+    given = {}
+    for kind in ("own", "none", "another text's"):
+        with sinks._mark(ids, kind), watched(real[0], [part]) as kept:
+            real[0](ids)
+        given[kind] = kept[part].clone()
+    own = given.pop("own")
+    for changed in given.values():
+        torch.testing.assert_close(changed[:, 1:], own[:, 1:])
+    assert own[0, 0].norm() > 10_000 > 100 > given["none"][0, 0].norm()
+    other = given["another text's"][:, 0]
+    torch.testing.assert_close(other, own[:, 0].flip(0))
+    assert not torch.equal(other, own[:, 0])
 
 
 @torch.no_grad()
