@@ -13,7 +13,7 @@ from helpers.recorded.sweeps import has
 STUDIES = (
     *("sinks", "copying", "pronouns", "head_claims", "two_meanings", "circuit"),
     "head_readings",
-    "same_frames",
+    "other_askers",
 )
 
 

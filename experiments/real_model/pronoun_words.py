@@ -1,4 +1,4 @@
-"""Which noun do two heads prefer where another word stands in place of "it"?
+"""Which noun do two heads prefer from "it", another word in its place, and the verb?
 
 The control of a head that seems to know what "it" means: if its preference is the same
 from a word that stands for nothing, the preference isn't the pronoun's.
@@ -29,21 +29,25 @@ def words(pairs: int) -> many.Run:
         pairs: of nouns a scene.
 
     Returns:
-        found: a dict from the words and heads to intervals over scenes: in how many
-            sentences a head gives more weight to the noun "meant"; in how many pairs,
-            which differ in their verb alone, it does so in "both"; and the mean weights
-            "on meant" and "on other".
+        found: a dict from the words, and from "the verb" before "it", and heads to
+            intervals over scenes: in how many sentences a head gives more weight to the
+            noun "meant"; in how many pairs, which differ in their verb alone, it does
+            so in "both"; the mean weights "on meant" and "on other", and by how much
+            weight the verb that means a noun "shifts" to it, compared with the other
+            verb.
     """
     model, tokenizer = smollm2()
     found: many.Run = {}
     for word in INSTEAD:
         some = coreference.sentences(1, pairs, instead=word)
         weights = pronoun_weights.on_nouns(model, tokenizer, some, start=True)
-        at_it = weights[:, :, pronoun_weights.PLACES.index("it")]
-        found[word] = {
-            head_name(head): _of_head(some, at_it[:, head[0] * 9 + head[1]])
-            for head in HEADS
-        }
+        places = {word: "it"} | ({"the verb": "verb"} if word == "it" else {})
+        for name, place in places.items():
+            here = weights[:, :, pronoun_weights.PLACES.index(place)]
+            found[name] = {
+                head_name(head): _of_head(some, here[:, head[0] * 9 + head[1]])
+                for head in HEADS
+            }
     return found
 
 
@@ -60,4 +64,6 @@ def _of_head(some: Sequence[Sentence], weights: Tensor) -> dict[str, list[float]
         "both": over(scenes[::2], both.float()),
         "on meant": over(scenes, on_meant),
         "on other": over(scenes, on_other),
+        # In a pair, each noun is the one meant once: the nouns' own weights cancel.
+        "shifts": over(scenes, on_meant - on_other),
     }

@@ -19,14 +19,12 @@ from experiments import many
 from experiments.real_model import (
     pronoun_answers,
     pronoun_causes,
-    pronoun_heads,
-    pronoun_roles,
+    pronoun_kinds,
     pronoun_words,
 )
-from experiments.real_model.heads import head_name
+from experiments.real_model.heads import Head, head_name
 from experiments.real_model.intervals import over
 from experiments.real_model.pretrained_models import minilm, smollm2
-from experiments.real_model.pronoun_causes import FOUND
 from experiments.real_model.pronoun_weights import PLACES, on_nouns
 from helpers.text import coreference
 from helpers.text.coreference import Sentence
@@ -37,12 +35,11 @@ PLAN: list[many.Settings] = [
     {"part": "looking", "model": "minilm"},
     {"part": "answers", "start": True},
     {"part": "answers", "start": False},
-    {"part": "cutting"},
-    {"part": "patching"},
-    {"part": "switching"},
-    {"part": "roles"},
+    {"part": "hiding"},
+    {"part": "kinds"},
     {"part": "words"},
 ]
+FOUND: Head = (13, 8)  # in which one sentence showed "it" and its noun
 PAIRS = 4  # of nouns for each of ten scenes: 160 sentences a half
 CUES = ("meant", "first", "subject")
 MASS = 0.1  # of its weight a head must give the two nouns together, to be chosen
@@ -71,12 +68,10 @@ def measure(settings: many.Settings, *, pairs: int = PAIRS) -> many.Run:
         return looking(settings["model"], pairs)
     if part == "answers":
         return pronoun_answers.answers(pairs, start=settings["start"])
-    if part == "roles":
-        return pronoun_roles.roles()
+    if part == "kinds":
+        return pronoun_kinds.kinds()
     causes = {
-        "cutting": pronoun_causes.cutting,
-        "patching": pronoun_causes.patching,
-        "switching": pronoun_heads.switching,
+        "hiding": pronoun_causes.hiding,
         "words": pronoun_words.words,
     }
     return causes[part](pairs)

@@ -21,7 +21,6 @@ from experiments import many
 from experiments.real_model import (
     two_meanings_alone,
     two_meanings_heads,
-    two_meanings_relatives,
     two_meanings_steering,
 )
 from experiments.real_model.intervals import interval, rounded
@@ -40,7 +39,6 @@ PLAN: list[many.Settings] = [
     {"model": "smollm2", "what": "heads"},
     {"model": "smollm2", "what": "alone"},
     {"model": "smollm2", "what": "steering"},
-    {"model": "smollm2", "what": "relatives"},
 ]
 HALVES = (slice(0, 5), slice(0, 6)), (slice(5, 10), slice(6, 12))  # frames, clues
 WITHIN = (slice(0, 3), slice(0, 3)), (slice(3, 5), slice(3, 6))  # of the first half
@@ -62,15 +60,13 @@ def measure(settings: many.Settings) -> many.Run:
             the accuracy with shuffled labels and with the neighbours' embeddings alone;
             "natural" and "natural plain", the share of natural sentences, with the word
             and with "thing" in its place, on their meaning's side. With "heads" for
-            "what", what ``two_meanings_heads`` finds; with "alone", "steering" or
-            "relatives", what the modules of these names do, as "testing".
+            "what", what ``two_meanings_heads`` finds; with "alone" or "steering", what
+            the modules of these names do, as "testing".
     """
     if settings.get("what") == "alone":
         return {"testing": two_meanings_alone.measure()}
     if settings.get("what") == "steering":
         return {"testing": two_meanings_steering.measure()}
-    if settings.get("what") == "relatives":
-        return {"testing": two_meanings_relatives.measure(in_both_halves)}
     if settings.get("what") == "heads":
         halves = two_meanings_heads.HALVES
         return {half: two_meanings_heads.measure(half) for half in halves}
@@ -137,22 +133,6 @@ def vectors_of(
     """Vectors of a word and of its controls in each layer, in the frames of a half."""
     names = [word, *PLAIN_WORDS, other_than(word)]
     names += [one for sense in WORDS[word] for one in sense.relatives]
-    return of_names(settings, word, half, names)
-
-
-def in_both_halves(word: str, names: Sequence[str]) -> list[dict[str, Vectors]]:
-    """SmolLM2's vectors of some names in a word's place, in the frames of each half."""
-    settings = {"model": "smollm2", "start": False}
-    return [of_names(settings, word, half, names) for half in HALVES]
-
-
-def of_names(
-    settings: many.Settings,
-    word: str,
-    half: tuple[slice, slice],
-    names: Sequence[str],
-) -> dict[str, Vectors]:
-    """Vectors of some names in a word's place, in the frames of a half."""
     rows: dict[str, list[Tensor]] = {name: [] for name in names}
     for frame in FRAMES[half[0]]:
         for name, found in in_frame(

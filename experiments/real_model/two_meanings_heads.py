@@ -17,7 +17,14 @@ from torch import Tensor
 
 from experiments import many
 from experiments.real_model.attending import Masked
-from experiments.real_model.heads import Head, drawn, features, output_of, without
+from experiments.real_model.heads import (
+    Head,
+    drawn,
+    features,
+    head_name,
+    output_of,
+    without,
+)
 from experiments.real_model.intervals import interval
 from experiments.real_model.meaning_measures import way
 from experiments.real_model.prefixes import after, read, streams
@@ -60,7 +67,7 @@ def measure(half: str) -> many.Run:
             layers below do. "weight" and "weight of plain": what each of ``HEADS``
             gives to the noun from the word, and from a word of one meaning. "ahead",
             the largest change of any number of the word's vectors, in all layers, where
-            only a noun behind the word is another one.
+            only a noun behind the word is another one. "names", those of ``HEADS``.
     """
     rows = [of_word(word, half) for word in WORDS]
     found: many.Run = {}
@@ -73,6 +80,7 @@ def measure(half: str) -> many.Run:
     for name in ("heads", "mlps", "top"):
         found[f"{name}, sum"] = interval([sum(row[name]) for row in rows])
     found["ahead"] = max(row["ahead"] for row in rows)
+    found["names"] = [head_name(head) for head in HEADS]
     return found
 
 

@@ -7,6 +7,7 @@ Source: Turner et al. 2023 (steering by adding to the residual stream); Ravfogel
 2020 (projecting a direction out).
 """
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 
 import torch
@@ -17,9 +18,9 @@ from experiments import many
 from experiments.real_model.intervals import interval
 from experiments.real_model.pretrained_models import smollm2
 from experiments.real_model.prompts import as_ids
-from experiments.real_model.pronoun_causes import last_blocks
 from experiments.real_model.reading import single_tokens
 from experiments.real_model.two_meanings_heads import LAYER
+from helpers.models.language_model import TransformerLM
 from helpers.models.patching import Part, replaced, watched
 from helpers.text.ambiguous_words import FRAMES, PLAIN_WORDS, WORDS
 
@@ -45,11 +46,11 @@ def measure() -> many.Run:
             mean and the mean "size"); "plain", a plain word moved along the word's
             axis; "beyond plain".
             "told", where nouns of one meaning or the other stand before the word:
-            "whole"; what of it is lost where the word has the mean of all nouns at
-            ``LAYER``, along its "own" axis, along "other" ones, or as a whole
-            ("vector"); the same for a plain word ("plain whole", "plain own", "plain
-            vector"); and the "move", in shares of the axis. "above 0": in how many
-            sentences steering along the own axis brings something.
+            "whole"; what of it is lost where the word's move along its "own" axis is
+            taken away at ``LAYER``, or a move of that size along each "other" word's
+            or in "drawn" directions (of both, the mean "size"); and the "move", in
+            shares of the axis. "above 0": in how many sentences steering along the own
+            axis brings something.
     """
     axes = {word: axis_of(word) for word in WORDS}
     steering = {word: steered(word, axes) for word in WORDS}
@@ -111,27 +112,34 @@ def steered(word: str, axes: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 def told(word: str, axes: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """What nouns bring, and what is lost without some of the word, by frame."""
+    generator = torch.Generator().manual_seed(list(WORDS).index(word))
     nouns = [clue for sense in WORDS[word] for clue in sense.clues[:TOLD]]
-    others = [axis for name, axis in axes.items() if name != word]
-    rows: dict[str, list[Tensor]] = {}
+    axis = axes[word]
+    others = [one for name, one in axes.items() if name != word]
+    drawn = torch.randn(DRAWS, len(axis), generator=generator)
+    directions = F.normalize(torch.stack([axis, *others, *drawn]), dim=1)
+    rows: dict[str, list[Tensor]] = {"whole": [], "move": [], "lost": []}
     for frame in TESTED:
-        for prefix, noun in (("", word), ("plain ", PLAIN)):
-            stream, logits = _read(frame, nouns, noun)
-            whole = _gap(_lead(word, logits))
-            own = stream[:, WORD] - stream[:, WORD].mean(dim=0)
-            directions = [axes[word], *([] if prefix else others)]
-            taken = [_along(own, axis) for axis in directions] + [own]
-            without = stream.repeat(len(taken), 1, 1)
-            without[:, WORD] -= torch.cat(taken)
-            leads = _lead(word, _go_on(without)).view(len(taken), -1)
-            lost = torch.stack([whole - _gap(one) for one in leads])
-            found = {"whole": whole, "own": lost[0], "vector": lost[-1]}
-            if not prefix:
-                found["other"] = lost[1:-1].mean()
-                found["move"] = _gap(own @ axes[word]) / axes[word].square().sum()
-            for name, one in found.items():
-                rows.setdefault(prefix + name, []).append(one)
-    return {name: torch.stack(own_rows) for name, own_rows in rows.items()}
+        stream, logits = _read(frame, nouns, word)
+        whole = _gap(_lead(word, logits))
+        moved = stream[:, WORD] - stream[:, WORD].mean(dim=0)
+        along = moved @ directions[0]  # (nouns,): as much is taken in each direction
+        without = stream.repeat(len(directions), 1, 1)
+        without[:, WORD] -= torch.cat([along[:, None] * one for one in directions])
+        leads = _lead(word, _go_on(without)).view(len(directions), -1)
+        rows["lost"].append(torch.stack([whole - _gap(one) for one in leads]))
+        rows["whole"].append(whole)
+        rows["move"].append(_gap(along) / axis.norm())
+    found = {name: torch.stack(one) for name, one in rows.items()}
+    lost = found.pop("lost")  # (frames, directions)
+    sizes = lost.mean(dim=0).abs()
+    of_others, of_drawn = sizes[1 : 1 + len(others)], sizes[1 + len(others) :]
+    return {
+        **found,
+        "own": lost[:, 0],
+        "other, size": of_others.mean().expand(len(lost)),
+        "drawn, size": of_drawn.mean().expand(len(lost)),
+    }
 
 
 @torch.no_grad()
@@ -156,6 +164,23 @@ def _go_on(stream: Tensor) -> Tensor:
     return logits
 
 
+def last_blocks(model: TransformerLM, layer: int) -> TransformerLM:
+    """A model of the blocks from one layer on, with the same weights."""
+    config = dataclasses.replace(model.config, num_layers=len(model.blocks) - layer)
+    with torch.device("meta"):
+        upper = TransformerLM(config)
+    state = {}
+    for name, weight in model.state_dict().items():
+        parts = name.split(".")
+        if parts[0] == "blocks":
+            if int(parts[1]) < layer:
+                continue
+            parts[1] = str(int(parts[1]) - layer)
+        state[".".join(parts)] = weight
+    upper.load_state_dict(state, assign=True)
+    return upper.eval()
+
+
 def _lead(word: str, logits: Tensor) -> Tensor:
     """The mean logit of the first meaning's last nouns minus the second's (B,)."""
     _, tokenizer = smollm2()
@@ -170,11 +195,6 @@ def _gap(rows: Tensor) -> Tensor:
     """The mean of the first half of some numbers minus the other half's."""
     first, second = rows.chunk(2)
     return first.mean() - second.mean()
-
-
-def _along(rows: Tensor, axis: Tensor) -> Tensor:
-    """The part of each row (N, C) that lies along an axis."""
-    return (rows @ axis / axis.square().sum())[:, None] * axis
 
 
 def _over_words(found: Mapping[str, Mapping[str, Tensor]]) -> dict[str, list[float]]:

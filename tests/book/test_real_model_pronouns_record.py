@@ -3,9 +3,8 @@
 import pytest
 
 from experiments.real_model import (
-    pronoun_causes,
     pronoun_frames,
-    pronoun_roles,
+    pronoun_kinds,
     pronoun_words,
     pronouns,
 )
@@ -51,43 +50,12 @@ def test_the_answer_is_better_without_the_scene():
 
 
 def test_the_head_knows_things_from_persons():
-    own = run(part="roles")["kinds"]
+    own = run(part="kinds")
+    assert [len(frames) for frames in pronoun_frames.KINDS] == [4, 6]
     assert own["best"]["head"] == "13.8"
     half = own["found"]["half 1"]
     assert half["it to thing"][1] > half["it to person"][2]
     assert half["he to person"][1] > half["he to thing"][2]
-
-
-def test_no_look_at_the_nouns_is_needed_one_by_one_or_together():
-    own = run(part="cutting")["half 1"]
-    assert own["n"] == 34
-    for cut in ("it to nouns", "It to nouns", "both to nouns", "verb to nouns"):
-        _, low, high = own[cut]
-        assert low < 0 < high, cut
-    assert own["the to nouns"][1] > 0
-    assert own["behind to nouns"][1] > 0
-    assert own["it to verb"][2] < -own["lead"][0] / 5
-
-
-def test_a_part_of_the_answer_passes_through_it():
-    turned = run(part="patching")["half 1"]
-    verb, it, last = (
-        [one[0] for one in turned[word]] for word in ("verb", "it", "the")
-    )
-    assert 4 <= it.index(max(it)) <= 5  # layers 12 and 15
-    chosen = run(part="patching")["half 0"]
-    best = {
-        word: chosen[word].index(max(chosen[word])) for word in ("it", "stop", "It")
-    }
-    assert best["it"] == 4
-    low = turned["it"][4][1]
-    assert 0.19 < low < turned["it"][4][0] < 0.3
-    assert low > max(turned[word][best[word]][2] for word in ("stop", "It"))
-    for layer in (4, 5):
-        for word in ("stop", "It", "was"):
-            assert turned["it"][layer][1] > turned[word][layer][2]
-    assert verb[0] == 1 > 0.1 > verb[-1]
-    assert last[0] == 0 < 0.8 < last[-1]
 
 
 def test_a_head_follows_the_verb_from_another_pronoun_too():
@@ -100,58 +68,38 @@ def test_a_head_follows_the_verb_from_another_pronoun_too():
         for name, head in (("found", "13.8"), ("best", "15.6")):
             for key in ("meant", "on meant", "on other"):
                 assert found[word][head][key] == own[name]["half 1"][key]
-    own = {word: found[word]["15.6"] for word in pronoun_words.INSTEAD}
+    own = {word: found[word]["15.6"] for word in (*pronoun_words.INSTEAD, "the verb")}
     assert own["it"]["both"][1] > 0.5 > found["it"]["13.8"]["both"][2]
     for word in ("something", "him"):
         assert own[word]["meant"][1] > 0.7
         assert own[word]["both"][2] > own["it"]["both"][0]
     assert own["quickly"]["meant"][2] < own["it"]["meant"][1]
+    assert own["the verb"]["meant"][1] > 0.8
+    for word in own.keys() - {"it"}:
+        assert own["it"]["on meant"][1] > own[word]["on meant"][2]
+    low, high = found["it"]["13.8"]["shifts"][1:]
+    assert 0.05 < low < high < 0.15
     assert own["quickly"]["on meant"][2] < 0.002
 
 
-def test_to_hide_the_word_before_may_be_costly_in_itself():
-    own = run(part="cutting")["half 1"]
-    for cut in ("its the to previous", "verb to previous", "noun to previous"):
-        mean, low, high = own[cut]
-        assert own["it to verb"][0] < low < 0 < high
-        assert mean > -0.3
-    assert own["was to previous"][2] < -0.3
-    assert own["was to previous"][1] < own["it to verb"][0]  # no telling which
-    assert own["it to before"][1] < 0 < own["it to before"][2]
+def test_the_answer_needs_the_verb_and_no_look_at_the_nouns():
+    own = run(part="hiding")
+    assert own["n"] == 160
+    _, low, high = own["both to nouns"]
+    assert -0.1 < low < 0 < high < 0.1
+    assert own["behind to nouns"][1] > 0.5
+    assert own["behind to control"][1] > -0.1
+    assert own["behind to verb"][0] == -own["lead"][0] < -1
+    answers = run(part="answers", start=True)["it"]["half 1"]["difference"]
+    assert own["lead"] == pytest.approx(answers, abs=2e-4)
 
 
-def test_the_verb_counts_more_than_the_word_before_most_others():
-    own = run(part="cutting")["half 1"]
-    for place in ("its the", "noun", "verb", "It"):
-        assert own[f"it to verb, beyond {place}"][2] < -0.05
-    for place in ("was", "the"):
-        assert own[f"it to verb, beyond {place}"][2] > 0
-    for half in ("half 0", "half 1"):
-        own = run(part="cutting")[half]
-        for place in pronoun_causes.BY_THEIR_SIDE:
-            apart = own["it to verb"][0] - own[f"{place} to previous"][0]
-            beyond = own[f"it to verb, beyond {place}"]
-            assert beyond[0] == pytest.approx(apart, abs=2e-4)
-
-
-def test_where_the_pronoun_decides_one_head_costs_more_than_those_beside_it():
-    assert "13.8" in run(part="roles")["needed"]["ten"]
-    assert [len(frames) for frames in pronoun_frames.KINDS] == [4, 6]
-    needed = run(part="roles")["needed"]["half 1"]
-    others = [needed[f"13.{head} mean"][0] for head in range(8)]
-    assert -0.13 < min(others) < max(others) < 0.15
-    assert needed["13.8 mean"][0] > 2 * max(others)
-    assert needed["ten mean"][1] < needed["random, highest"] < needed["ten mean"][0] / 2
-
-
-# Eighty sentences.
+# Ten frames of twenty sentences, with two words each.
 @pytest.mark.slow
-def test_one_role_is_what_the_record_says():
+def test_kinds_measured_again_are_as_recorded():
     need("smollm2-135m")
-    role = "preposition, object"
-    frames = pronoun_frames.ROLES[role][1]
-    again = pronoun_roles.one_role(frames, 1, pronoun_roles.EACH)
-    recorded = run(part="roles")["roles"][role]["half 1"]
-    assert again["by frame"] == pytest.approx(recorded["by frame"], abs=0.051)
-    for name in ("first", "on first", "on second"):
-        assert again[name][0] == pytest.approx(recorded[name][0], abs=0.02)
+    recorded = run(part="kinds")
+    again = pronoun_kinds.kinds()
+    assert again["best"]["head"] == "13.8"
+    for name, three in recorded["found"]["half 1"].items():
+        assert again["found"]["half 1"][name] == pytest.approx(three, abs=0.02)

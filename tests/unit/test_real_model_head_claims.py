@@ -5,7 +5,7 @@ import random
 import pytest
 import torch
 
-from experiments.real_model import head_claims, pretrained_models
+from experiments.real_model import head_claims, other_askers, pretrained_models
 from helpers.text import relations
 from tests.real_models import need
 
@@ -70,6 +70,15 @@ def test_shuffled_turned_and_mismatched():
     assert clue not in relations.CLUES[0][other.words[other.asks]].split()
     with pytest.raises(ValueError, match="must be one of CLUES, got"):
         one.turned().mismatched()
+
+
+def test_another_word_asks_in_the_same_place():
+    one = relations.sentences(relations.RELATIONS["verb to subject"], 1, 1)[0]
+    other = other_askers.asked_by("and", one)
+    assert (other.asks, other.target) == (one.asks, one.target)
+    changed = [i for i, own in enumerate(one.words) if own != other.words[i]]
+    assert changed == [one.asks]
+    assert other.words[one.asks] == "and"
 
 
 def test_bad_arguments():

@@ -117,19 +117,6 @@ def test_intervals_are_over_groups_and_leave_nan_out():
     assert intervals.over([0, 0, 0, 0, 1], numbers) == [round(8 / 3, 4)]
 
 
-@pytest.mark.parametrize("layer", range(3))
-def test_the_last_blocks_go_on_as_the_model_does(two_layers, layer):
-    ids = torch.randint(13, (2, 5))
-    part = pronoun_causes.Part("stream", layer)
-    with pronoun_causes.watched(two_layers, [part]) as given:
-        expected = two_layers(ids)
-    upper = pronoun_causes.last_blocks(two_layers, layer)
-    assert len(upper.blocks) == 3 - layer
-    stream = pronoun_causes.Part("stream", 0)
-    with pronoun_causes.replaced(upper, {stream: given[part]}):
-        torch.testing.assert_close(upper(torch.zeros_like(ids)), expected)
-
-
 def test_a_cut_hides_some_words_from_some_others(two_layers):
     """Without a look at word 2, the last word doesn't notice that it changes."""
     config = dataclasses.replace(two_layers.config, num_layers=1, num_kv_heads=1)
@@ -138,8 +125,8 @@ def test_a_cut_hides_some_words_from_some_others(two_layers):
     ids = torch.randint(13, (1, 6))
     other = ids.clone()
     other[0, 3] = (ids[0, 3] + 1) % 13
-    for head, same in ((None, True), (1, False)):
-        core = pronoun_causes.blind((3, 6), [4], [2], head)
+    for keys, same in (([2], True), ([1], False)):
+        core = pronoun_causes.blind(6, [4], keys)
         with pronoun_causes.attending_with(model, core):
             before, after = model(ids)[0], model(other)[0]
         assert torch.equal(before[5], after[5]) == same
@@ -150,24 +137,18 @@ def test_who_cannot_look():
     """The cut places, and the words that stand there."""
     one = coreference.sentences(1, 1)[0]
     for place, words in {
+        "it": ["it"],
         "both": ["it", "It"],
         "behind": ["it", ".", "It", "was", "the"],
-        "noun": [one.names[1]],
-        "its the": ["the"],
-        "verb": [one.words[one.verb]],
-        "the": ["the"],
     }.items():
         at = pronoun_causes.asking(one, place)
         assert [one.words[i] for i in at] == words
-    its = pronoun_causes.asking(one, "its the")[0]
-    assert its == one.nouns[1] - 1
-    assert one.words[its - 1] == "near"
 
 
 def test_frames_have_two_nouns():
-    for halves in pronoun_frames.ROLES.values():
-        assert all(frame.count("{}") == 2 for half in halves for frame in half)
-        assert not set(halves[0]) & set(halves[1])
+    for half in pronoun_frames.KINDS:
+        for frame, *_ in half:
+            assert frame.count("{thing}") == frame.count("{person}") == 1
     assert not set(pronoun_frames.KINDS[0]) & set(pronoun_frames.KINDS[1])
 
 

@@ -2,12 +2,18 @@
 
 import itertools
 
+import pytest
 import torch
 
-from experiments.real_model import meaning_measures, two_meanings_heads
+from experiments.real_model import (
+    meaning_measures,
+    two_meanings_heads,
+    two_meanings_steering,
+)
 from experiments.real_model.prefixes import read, repeated, streams
 from helpers.models import pretrained
 from helpers.models.language_model import TransformerLM
+from helpers.models.patching import Part, replaced, watched
 from helpers.models.transformer_block import TransformerConfig
 from helpers.text.ambiguous_words import FRAMES, PLAIN_WORDS, WORDS
 from tests.real_models import need
@@ -94,6 +100,21 @@ def test_a_repeated_prefix_is_gone_on_from_as_if_read_anew():
     with torch.no_grad():
         last = model.final_norm(whole[:, -1]) @ model.token_embedding.weight.T
         torch.testing.assert_close(last[0], model(ids)[0, -1])
+
+
+@pytest.mark.parametrize("layer", range(3))
+def test_the_last_blocks_go_on_as_the_model_does(layer):
+    torch.manual_seed(0)
+    config = TransformerConfig(13, 7, 12, 3, 3, positions="rotary")
+    model = TransformerLM(config).eval()
+    ids = torch.randint(13, (2, 5))
+    part = Part("stream", layer)
+    with watched(model, [part]) as given:
+        expected = model(ids)
+    upper = two_meanings_steering.last_blocks(model, layer)
+    assert len(upper.blocks) == 3 - layer
+    with replaced(upper, {Part("stream", 0): given[part]}):
+        torch.testing.assert_close(upper(torch.zeros_like(ids)), expected)
 
 
 def test_each_word_is_one_token_of_both_models():

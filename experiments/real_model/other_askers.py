@@ -1,0 +1,72 @@
+"""Does a head find a word for the one that asks, or for any word in its place?
+
+Two heads that ``head_claims`` chose, on the same sentences of other frames, where
+another word stands in the place of the one that asks.
+
+Source: Hewitt and Liang 2019 (a control task beside each task).
+"""
+
+import torch
+from torch import Tensor
+
+from experiments import many
+from experiments.real_model.head_claims import EACH, on_words
+from experiments.real_model.heads import head_name
+from experiments.real_model.intervals import over
+from experiments.real_model.pretrained_models import minilm, smollm2
+from helpers.text.relations import RELATIONS, Pair, sentences
+
+PLAN: list[many.Settings] = [
+    {"model": "smollm2", "relation": "verb to subject"},
+    {"model": "minilm", "relation": "two meanings to clue"},
+]
+HEADS = {"smollm2": (13, 8), "minilm": (4, 0)}
+INSTEAD = ("quickly", "it", "and")
+
+
+def measure(settings: many.Settings, *, each: int = EACH) -> many.Run:
+    """How often the head's largest weight lies on the target, whoever asks.
+
+    Args:
+        settings: one of ``PLAN``.
+        each: sentences of a template.
+
+    Returns:
+        found: the "head", and intervals over frames: from the word's "own" place; from
+            each of ``INSTEAD`` there; for two meanings instead from "another" word of
+            two meanings that the clue says nothing of, and by how much less often that
+            is ("beyond another").
+    """
+    head = HEADS[settings["model"]]
+    some = sentences(RELATIONS[settings["relation"]], 1, each)
+    frames = [one.template for one in some]
+    own = _hits(settings["model"], some)
+    found: many.Run = {"head": head_name(head), "own": over(frames, own)}
+    if settings["model"] == "minilm":
+        another = _hits("minilm", [one.mismatched() for one in some])
+        found["another"] = over(frames, another)
+        found["beyond another"] = over(frames, own - another)
+        return found
+    for word in INSTEAD:
+        found[word] = over(frames, _hits("smollm2", [asked_by(word, p) for p in some]))
+    return found
+
+
+def asked_by(word: str, pair: Pair) -> Pair:
+    """The same sentence with another word in the place of the one that asks."""
+    words = [*pair.words]
+    words[pair.asks] = word
+    return pair._replace(words=tuple(words))
+
+
+def _hits(name: str, some: list[Pair]) -> Tensor:
+    """Whether the head's largest weight lies on the target (N,), 1 or 0."""
+    model, tokenizer = smollm2() if name == "smollm2" else minilm()
+    layer, head = HEADS[name]
+    number = layer * model.config.num_heads + head
+    rows = on_words(model, tokenizer, name == "smollm2", some)
+    hits = [
+        float(row[number].argmax() == one.target)
+        for row, one in zip(rows, some, strict=True)
+    ]
+    return torch.tensor(hits)

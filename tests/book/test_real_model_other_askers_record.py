@@ -1,0 +1,49 @@
+"""What the page What does "it" mean? says of heads where another word asks."""
+
+import pytest
+
+from experiments.real_model import other_askers
+from helpers.recorded import results
+from tests.real_models import need
+
+RECORD = results.record("real_model")["runs"]
+RUNS = {one["model"]: one for one in RECORD if one["study"] == "other_askers"}
+MEAN, LOW, HIGH = 0, 1, 2
+
+
+def test_the_record_is_whole():
+    for settings in other_askers.PLAN:
+        assert RUNS[settings["model"]]["relation"] == settings["relation"]
+    assert len(RUNS) == len(other_askers.PLAN)
+
+
+def test_the_heads_and_what_they_find_are_those_of_the_claims():
+    for model, run in RUNS.items():
+        (claim,) = (
+            one["relations"][run["relation"]]
+            for one in RECORD
+            if one["study"] == "head_claims"
+            and (one["model"], one["start"]) == (model, model == "smollm2")
+        )
+        assert run["head"] == claim["head"]
+        assert run["own"] == claim["half 1"]
+
+
+def test_the_subject_is_found_for_some_words_and_a_clue_for_nearly_any():
+    subject, clue = RUNS["smollm2"], RUNS["minilm"]
+    assert subject["own"][LOW] > subject["and"][HIGH]
+    assert subject["quickly"][LOW] > subject["and"][HIGH]
+    assert clue["another"][LOW] > 0.7
+    assert 0 < clue["beyond another"][LOW] < clue["beyond another"][HIGH] < 0.25
+    assert clue["own"][MEAN] - clue["another"][MEAN] == pytest.approx(
+        clue["beyond another"][MEAN], abs=2e-4
+    )
+
+
+@pytest.mark.slow
+def test_one_head_measured_again_is_as_recorded():
+    need("minilm")
+    again = other_askers.measure(other_askers.PLAN[1])
+    assert again["head"] == RUNS["minilm"]["head"]
+    for name in ("own", "another", "beyond another"):
+        assert again[name] == pytest.approx(RUNS["minilm"][name], abs=0.02)
