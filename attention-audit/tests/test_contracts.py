@@ -2,6 +2,7 @@
 
 import math
 import re
+from typing import ClassVar
 
 import pytest
 import torch
@@ -123,6 +124,29 @@ class WipesTheCallersPadding(Padded):
         return super().forward(x, real)
 
 
+class HidesOnAfterwards(Padded):
+    def forward(self, x, real=None):
+        self.real = self.real if real is None else real
+        if self.real is not None and self.real.shape != x.shape[:2]:
+            self.real = None
+        return Steps.forward(self, x)
+
+
+class WritesIntoASharedMask(Padded):
+    """As under an ``lru_cache``: all copies get the same mask."""
+
+    shared: ClassVar[dict[int, torch.Tensor]] = {}
+
+    def forward(self, x, real=None):
+        seen = self.shared.setdefault(x.shape[1], super().seen(x.shape[1], "cpu"))
+        if real is not None:
+            seen.masked_fill_(~real.any(dim=0).cpu(), False).fill_diagonal_(True)
+        return super().forward(x, real)
+
+    def seen(self, T, device):
+        return self.shared[T].to(device)
+
+
 def test_padding_is_inert():
     assert not failed(Padded(), padding=with_mask)
     assert not failed(Padded())
@@ -144,11 +168,16 @@ def test_padding_is_inert():
         CountsPadding,
         KeepsItsMask,
         WipesTheCallersPadding,
+        HidesOnAfterwards,
     ],
 )
 def test_padding_that_is_not(layer):
     assert failed(layer(), padding=with_mask) == ("padding",)
     assert not failed(layer()), "what nobody declares is not asked"
+
+
+def test_what_a_padded_call_leaves_for_all_copies_shows():
+    assert failed(WritesIntoASharedMask(), padding=with_mask) == ("padding",)
 
 
 @pytest.mark.parametrize("causal", [True, False])
