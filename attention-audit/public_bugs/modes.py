@@ -158,12 +158,7 @@ class FloatMaskTakenForBool(Attention):
         return plain.masked_fill(scores != plain, torch.finfo(plain.dtype).min)
 
 
-@bug(
-    "sktime/sktime#10928",
-    2026,
-    None,
-    missed="nothing asks whether a layer can still be copied after a call",
-)
+@bug("sktime/sktime#10928", 2026, "state dict")
 class WeightsKeptWithGraph(Attention):
     """The last weights are kept for a look, graph and all: no copy can be made then."""
 

@@ -122,6 +122,64 @@ class KeepsItsWeights(Steps):
         return F.linear(x, self.kept) + 0 * self.to_q(x)
 
 
+class DrawsFeatures(Steps):
+    """Queries and keys meet random directions, which each instance draws."""
+
+    saved = False
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("drawn", torch.randn(D, D), persistent=self.saved)
+
+    def placed(self, heads, name):
+        return heads if name == "values" else heads @ self.drawn
+
+
+class SavesFeatures(DrawsFeatures):
+    """Right."""
+
+    saved = True
+
+
+class DrawsByASeed(DrawsFeatures):
+    """Right: each instance draws the same."""
+
+    def __init__(self):
+        super().__init__()
+        self.drawn.copy_(torch.randn(D, D, generator=torch.Generator().manual_seed(5)))
+
+
+class RegistersItsMask(Steps):
+    saved = True
+
+    def seen(self, T, device):
+        if "mask" not in self._buffers or len(self.mask) != T:
+            mask = super().seen(T, device)
+            self.register_buffer("mask", mask, persistent=self.saved)
+        return self.mask
+
+
+class RegistersItsMaskUnsaved(RegistersItsMask):
+    """Right."""
+
+    saved = False
+
+
+class ShowsItsGraph(Steps):
+    def softmax(self, scores):
+        self.shown = super().softmax(scores)
+        return self.shown
+
+
+class ShowsItsNumbers(Steps):
+    """Right."""
+
+    def softmax(self, scores):
+        weights = super().softmax(scores)
+        self.shown = weights.detach()
+        return weights
+
+
 class KeepsTheMaskOfLargeTokens(Steps):
     most = 0.0
 
@@ -426,6 +484,9 @@ WRONG = [
     (DropsUntilItIsEvaluated, {}, ["dropout"]),
     (KeepsItsFirstTable, ROTARY, ["dtypes"]),
     (KeepsItsWeights, {}, ["state dict"]),
+    (DrawsFeatures, {"softmax": False}, ["state dict"]),
+    (RegistersItsMask, {}, ["state dict"]),
+    (ShowsItsGraph, {}, ["state dict"]),
     (KeepsTheMaskOfLargeTokens, {}, ["eval repeats"]),
     (LosesItsMask, {}, ["dtypes"]),
     (DetachesSums, {}, ["gradients"]),
@@ -456,6 +517,10 @@ RIGHT = [
     (Cached, {"step": step, "documents": packed, **ROTARY}),
     (Cached, {"step": padded_step, **ROTARY}),
     (Padded, {"padding": padded, **ROTARY}),
+    (SavesFeatures, {"softmax": False}),
+    (DrawsByASeed, {"softmax": False}),
+    (RegistersItsMaskUnsaved, {}),
+    (ShowsItsNumbers, {}),
 ]
 
 

@@ -47,6 +47,27 @@ PARTS: dict[str, Told] = {
             "what is kept is looked up without its length, dtype, device or weights",
         ),
     ),
+    "can't be copied": Told(
+        "no average of weights, no snapshot: whatever copies the model stops",
+        (
+            "weights or scores kept in an attribute for a look, without `.detach()`",
+            "something else of the call that is kept, with its graph",
+        ),
+    ),
+    "isn't in the state dict": Told(
+        "a saved model is loaded as another one, and no error says so",
+        (
+            "`persistent=False` for a buffer that is drawn and not computed",
+            "a drawn tensor that is a plain attribute",
+        ),
+    ),
+    "state isn't that of": Told(
+        "a saved model can't be loaded once it was called",
+        (
+            "`register_buffer` in `forward`, without `persistent=False`",
+            "a parameter made in the first call",
+        ),
+    ),
     "small steps": Told(
         "training goes another way than downhill, and no error says so",
         (

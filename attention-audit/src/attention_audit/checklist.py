@@ -102,7 +102,11 @@ FURTHER: dict[str, tuple[Callable[[Subject], str], ...]] = {
     "gradients": (derivatives.gradients_of_steps, sequences.gradients_after_none),
     "dropout": (without_dropout, sequences.train_after_eval),
     "eval repeats": (sequences.after_other_calls,),
-    "state dict": (sequences.loaded_after_a_call,),
+    "state dict": (
+        sequences.loaded_after_a_call,
+        sequences.drawn_and_not_saved,
+        sequences.copied_after_a_call,
+    ),
 }
 
 

@@ -1,5 +1,6 @@
 """Checks on how a layer bears its uses: sizes, types, modes, devices."""
 
+import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -360,8 +361,13 @@ def state_dict(subject: Subject) -> Result:
     with torch.no_grad():
         for parameter in other.parameters():
             parameter.add_(torch.randn_like(parameter))
-    other.load_state_dict(module.state_dict())
-    change, small = largest_change(context_of(module, x), context_of(other, x))
+    before = context_of(module, x)
+    try:
+        other.load_state_dict(module.state_dict())
+    except Exception as error:
+        said = textwrap.shorten(str(error), 160, placeholder=" …")
+        return fails(f"after a call, its state isn't that of a new instance: {said}")
+    change, small = largest_change(before, context_of(other, x))
     if not small:
         return fails(f"loaded into a copy, it differs by {number(change)}")
     return passes("loaded into a copy, it gives the same")
