@@ -194,12 +194,7 @@ class PlacesNoBuffer(FixedPlaces):
         self.table = table
 
 
-@bug(
-    "nari-labs/dia#45",
-    2025,
-    None,
-    missed="caches are asked in the dtype of the layer alone",
-)
+@bug("nari-labs/dia#45", 2025, "cache")
 class CacheInFloat32(Attention):
     """The cache holds float32, and the queries are in 16 bits."""
 

@@ -68,8 +68,7 @@ class Stretched(Attention):
 @bug(
     "huggingface/transformers#25306",
     2023,
-    None,
-    missed="nothing asks what a sequence longer than the audit's leaves behind",
+    "eval repeats",
     fixed=Stretched,
 )
 class StretchedForGood(Stretched):

@@ -180,6 +180,36 @@ class ShowsItsNumbers(Steps):
         return weights
 
 
+class StretchesForGood(Rotary):
+    """Frequencies for a long sequence stay for short ones."""
+
+    longest = 16
+
+    def placed(self, heads, name):
+        self.longest = max(self.longest, heads.shape[2])
+        base = 10_000.0 * self.longest / 16
+        return heads if name == "values" else rotated(heads, base=base)
+
+
+class StretchesOnce(Rotary):
+    """Right."""
+
+    def placed(self, heads, name):
+        base = 10_000.0 * max(16, heads.shape[2]) / 16
+        return heads if name == "values" else rotated(heads, base=base)
+
+
+class EvaluatesOneToken(Steps):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Dropout(0.1)
+
+    def drop(self, weights):
+        if weights.shape[-1] == 1:
+            self.layer.eval()
+        return self.layer(weights)
+
+
 class KeepsTheMaskOfLargeTokens(Steps):
     most = 0.0
 
@@ -484,6 +514,8 @@ WRONG = [
     (DropsUntilItIsEvaluated, {}, ["dropout"]),
     (KeepsItsFirstTable, ROTARY, ["dtypes"]),
     (KeepsItsWeights, {}, ["state dict"]),
+    (StretchesForGood, ROTARY, ["eval repeats"]),
+    (EvaluatesOneToken, {}, ["mode kept"]),
     (DrawsFeatures, {"softmax": False}, ["state dict"]),
     (RegistersItsMask, {}, ["state dict"]),
     (ShowsItsGraph, {}, ["state dict"]),
@@ -517,6 +549,7 @@ RIGHT = [
     (Cached, {"step": step, "documents": packed, **ROTARY}),
     (Cached, {"step": padded_step, **ROTARY}),
     (Padded, {"padding": padded, **ROTARY}),
+    (StretchesOnce, ROTARY),
     (SavesFeatures, {"softmax": False}),
     (DrawsByASeed, {"softmax": False}),
     (RegistersItsMaskUnsaved, {}),

@@ -1,5 +1,6 @@
 """Checks on how a layer bears its uses: sizes, types, modes, devices."""
 
+import contextlib
 import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -339,6 +340,8 @@ def mode_kept(subject: Subject) -> Result:
         module = subject.copy().train(training)
         context_of(module, subject.x())
         weights_of(module, subject.x())
+        with contextlib.suppress(Exception):  # "one token" says that it takes none
+            context_of(module, subject.x()[:, :1])
         if any(part.training != training for part in module.modules()):
             left, found = ("train", "eval") if training else ("eval", "train")
             return fails(f"a call in {left} mode leaves {found} mode behind")

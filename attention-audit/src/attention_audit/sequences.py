@@ -1,5 +1,6 @@
 """One copy is called in several ways, one after the other: nothing may be left."""
 
+import contextlib
 import copy
 import inspect
 from typing import Any
@@ -8,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from attention_audit.calling import start_numbers
+from attention_audit.further import LONG
 from attention_audit.subject import (
     Subject,
     context_of,
@@ -40,6 +42,11 @@ def _used(subject: Subject, x: Tensor) -> list[tuple[str, nn.Module]]:
         module = subject.copy()
         context_of(module, tokens)
         found.append((name, module))
+    if subject.T < LONG:
+        module = subject.copy()
+        with contextlib.suppress(Exception):  # it takes none that long
+            context_of(module, subject.x(LONG))
+            found.append((f"a call with {LONG} tokens", module))
     module = subject.copy()
     with torch.no_grad():
         context_of(module, x)
