@@ -97,6 +97,34 @@ PARTS: dict[str, Told] = {
             "a mask for the new tokens alone, without the cache's padding",
         ),
     ),
+    "^step must return": Told(
+        "nothing was asked of the layer: the function for it returns something else",
+        (
+            "a step without `return context, cache`",
+            "a layer that keeps its cache inside: hand that out, or any value",
+        ),
+    ),
+    "^two ways to go on": Told(
+        "beam search and shared prompts read one another's tokens",
+        (
+            "room for all tokens, into which each step writes",
+            "`append` or an assignment in place on the cache that came in",
+        ),
+    ),
+    "^in bfloat16": Told(
+        "generation stops, or goes otherwise, in the dtype in which models are used",
+        (
+            "a cache made without `dtype=`",
+            "keys lifted to float32 before they are kept, queries not",
+        ),
+    ),
+    "the cache holds": Told(
+        "a long text goes wrong once the cache is full",
+        (
+            "a position counted by the rows of the cache, not by the tokens so far",
+            "a cache cut to fewer tokens than the window reads",
+        ),
+    ),
     "^tokens times": Told(
         "what is right for small tokens is wrong for those that stand out",
         (
