@@ -362,6 +362,52 @@ class HidesWhatSumsToNothing(Steps):
         return scores.masked_fill(~self.here[:, None, None], -1e30)
 
 
+class HidesScoresOfZero(Steps):
+    def scores(self, queries, keys):
+        scores = super().scores(queries, keys).tril()
+        return scores.masked_fill(scores == 0, -math.inf)
+
+
+class HidesTokensOfZeros(HidesWhatSumsToNothing):
+    def forward(self, x):
+        self.here = (x != 0).any(-1)
+        return Steps.forward(self, x)
+
+
+class OwnValueAlone(BothWays):
+    def average(self, weights, values):
+        return torch.einsum("bhqk,bhqd->bhqd", weights, values)
+
+
+class SharplyFocused(BothWays):
+    """Right: far tokens have weights of 1e-9."""
+
+    def bias(self, T, device):
+        at = torch.arange(T, device=device)
+        return -3.0 * (at[:, None] - at).abs()
+
+
+class CastsItself(Steps):
+    def forward(self, x):
+        return super(CastsItself, self.to(x.dtype)).forward(x)
+
+
+class LeavesItsMaskAtHome(Steps):
+    kept = None
+
+    def seen(self, T, device):
+        if self.kept is None or len(self.kept) != T:
+            self.kept = super().seen(T, device)
+        return self.kept
+
+
+class MovesItsMask(LeavesItsMaskAtHome):
+    """Right."""
+
+    def seen(self, T, device):
+        return super().seen(T, device).to(device)
+
+
 class LeaksFromTheSecondBlock(Steps):
     def seen(self, T, device):
         seen = super().seen(T, device)
@@ -534,6 +580,11 @@ WRONG = [
     (MergedAsTheyLieRotary, {"causal": False, **ROTARY}, ["heads"]),
     (SplitAsTheyLie, {"causal": False, "positions": True}, ["heads"]),
     (HidesWhatSumsToNothing, {}, ["tokens reached"]),
+    (HidesScoresOfZero, {}, ["tokens reached"]),
+    (HidesTokensOfZeros, {}, ["tokens reached"]),
+    (OwnValueAlone, {"causal": False}, ["tokens reached"]),
+    (CastsItself, {}, ["dtypes"]),
+    (LeavesItsMaskAtHome, {}, ["devices"]),
     (LeaksFromTheSecondBlock, {}, ["future changed"]),
     (InBlocksUnscaled, ROTARY, ["row sums"]),
     (SumsOverHeads, {}, ["row sums"]),
@@ -550,6 +601,8 @@ RIGHT = [
     (Cached, {"step": padded_step, **ROTARY}),
     (Padded, {"padding": padded, **ROTARY}),
     (StretchesOnce, ROTARY),
+    (SharplyFocused, {"causal": False, "positions": True}),
+    (MovesItsMask, {}),
     (SavesFeatures, {"softmax": False}),
     (DrawsByASeed, {"softmax": False}),
     (RegistersItsMaskUnsaved, {}),

@@ -139,6 +139,31 @@ PARTS: dict[str, Told] = {
             "a mask made from one feature, or from x != 0",
         ),
     ),
+    "of zeros|all zeros": Told(
+        "an empty frame or a dropped token is hidden, or gives NaN",
+        (
+            "a mask made where a score or a token is 0, as by `tril` and `== 0`",
+            "a division by a token's own norm, without an epsilon",
+        ),
+    ),
+    "is rounding": Told(
+        "each token is left with its own value, however it weighs the others",
+        (
+            "an einsum that sums weights and not values, one letter wrong",
+            "values taken at the query's place",
+        ),
+    ),
+    "^a call in .* turns": Told(
+        "one evaluation in low precision rounds the weights for good",
+        ("`self.to(x.dtype)` in `forward`", "`self.half()` in `forward`"),
+    ),
+    "^called, then moved": Told(
+        "a model that was tried out stops once it is moved to the GPU",
+        (
+            "a mask or table kept by the first call in an attribute, no buffer",
+            "what is kept is looked up by its length and not by its device",
+        ),
+    ),
     "document": Told(
         "packed texts read one another",
         (

@@ -229,9 +229,28 @@ def moved_there_and_back(subject: Subject) -> str:
         back = [context_of(one.to(x.dtype), x) for one in (used, unused)]
         change, small = largest_change(*back)
         if not small:
-            name = str(dtype).removeprefix("torch.")
             return (
-                f"after a call in {name}, one in {str(x.dtype).removeprefix('torch.')} "
+                f"after a call in {_short(dtype)}, one in {_short(x.dtype)} "
                 f"differs by {number(change)}: a table of the first call is kept"
             )
     return ""
+
+
+def parameters_cast(subject: Subject) -> str:
+    """Whether a call changes the dtype of parameters, which rounds them for good."""
+    x = subject.x()
+    for own in (x.dtype, torch.bfloat16):
+        for dtype in (x.dtype, torch.bfloat16, torch.float64):
+            module = subject.copy().to(own)
+            before = {name: one.dtype for name, one in module.named_parameters()}
+            with contextlib.suppress(Exception):  # it takes no such tokens
+                context_of(module, x.to(dtype))
+            for name, one in module.named_parameters():
+                if one.dtype != before.get(name, one.dtype):
+                    was, now = _short(before[name]), _short(one.dtype)
+                    return f"a call in {_short(dtype)} turns {name} from {was} to {now}"
+    return ""
+
+
+def _short(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")
