@@ -152,12 +152,7 @@ class SumsMadeOnCpu(Attention):
         return total
 
 
-@bug(
-    "unit8co/darts#3052",
-    2026,
-    None,
-    missed="the audit moves a layer before its first call, not after",
-)
+@bug("unit8co/darts#3052", 2026, "devices")
 class MaskOfTheFirstCall(Attention):
     """The mask of the first call is kept, and stays behind when the model is moved."""
 

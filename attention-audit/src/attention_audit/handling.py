@@ -400,6 +400,19 @@ class _Mixing(TorchDispatchMode):
         return function(*args, **kwargs)
 
 
+def _left_at_home(subject: Subject, kind: str) -> str:
+    """What a call on its own device leaves there, when the layer is moved; or ""."""
+    mixing, module = _Mixing(kind), subject.copy()
+    context_of(module, subject.x())
+    try:
+        module, x = module.to(kind), subject.x().to(kind)
+        with mixing:
+            context_of(module, x)
+    except Exception as error:
+        return mixing.first or f"{error_text(error)}{place(error)}"
+    return mixing.first
+
+
 def devices(subject: Subject) -> Result:
     """Moved to another device, no tensor stays behind: meta, and CUDA where there is.
 
@@ -424,6 +437,8 @@ def devices(subject: Subject) -> Result:
         if context.device.type != kind:
             return fails(f"moved to {kind}, the context is on {context.device.type}")
         works = True
+        if reason := _left_at_home(subject, kind):
+            return fails(f"called, then moved to {kind}: {reason}")
     if not works:
         return skip("forward reads numbers, which the device meta doesn't have")
     return passes("nothing stays behind")
