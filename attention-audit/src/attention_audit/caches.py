@@ -312,7 +312,8 @@ def _branches(step: Callable[..., Any], subject: Subject, slack: float) -> str:
         if before is not None and before is cache:
             return ""
     other = torch.cat([x[:, :half], subject.x(seed=1)[:, half:]], dim=1)
-    ways, found = [x, other], [[], []]
+    ways = [x, other]
+    found: list[list[Tensor]] = [[], []]
     caches = [cache, cache]
     for t in range(half, subject.T):
         for i, one in enumerate(ways):
