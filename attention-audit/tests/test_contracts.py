@@ -135,16 +135,16 @@ class HidesOnAfterwards(Padded):
 class WritesIntoASharedMask(Padded):
     """As under an ``lru_cache``: all copies get the same mask."""
 
-    shared: ClassVar[dict[int, torch.Tensor]] = {}
+    masks: ClassVar[dict[int, torch.Tensor]] = {}
 
     def forward(self, x, real=None):
-        seen = self.shared.setdefault(x.shape[1], super().seen(x.shape[1], "cpu"))
+        seen = self.masks.setdefault(x.shape[1], super().seen(x.shape[1], "cpu"))
         if real is not None:
             seen.masked_fill_(~real.any(dim=0).cpu(), False).fill_diagonal_(True)
         return super().forward(x, real)
 
     def seen(self, T, device):
-        return self.shared[T].to(device)
+        return self.masks[T].to(device)
 
 
 def test_padding_is_inert():
