@@ -552,6 +552,18 @@ def test_two_ways_to_go_on_from_one_cache_disturb_each_other():
 
     assert told(WritesIntoItsCache(), "cache", step=one_object)[0] == "passes"
 
+    class Held:
+        """As some libraries have it: an object that is written into."""
+
+        def __init__(self, cache):
+            self.cache = cache
+
+    def held(module, x, cache):
+        context, new = step(module, x, cache and cache.cache)
+        return context, Held(new)
+
+    assert told(WritesIntoItsCache(), "cache", step=held)[0] == "passes"
+
 
 def test_a_cache_works_in_the_dtype_in_which_the_layer_does():
     class KeepsFloat32(Cached):

@@ -302,14 +302,15 @@ def _mixed(
 def _branches(step: Callable[..., Any], subject: Subject, slack: float) -> str:
     """Whether two ways to go on from one cache disturb each other; or "".
 
-    A step that returns the cache that it got has written into it, as its owner knows.
+    A step that returns the cache that it got has written into it, as its owner knows;
+    so has one whose cache is an object of a class made for that.
     """
     module, x = subject.copy(), subject.x()
     half, cache = subject.T // 2, None
     for t in range(half):
         before = cache
         _, cache = _feed(step, module, x[:, t : t + 1], cache)
-        if before is not None and before is cache:
+        if not _is_plain(cache) or (before is not None and before is cache):
             return ""
     other = torch.cat([x[:, :half], subject.x(seed=1)[:, half:]], dim=1)
     ways = [x, other]
@@ -328,6 +329,15 @@ def _branches(step: Callable[..., Any], subject: Subject, slack: float) -> str:
                 "the cache that it gets?"
             )
     return ""
+
+
+def _is_plain(cache: Any) -> bool:
+    """Whether a cache is made of tensors and numbers alone."""
+    if isinstance(cache, dict):
+        return all(map(_is_plain, cache.values()))
+    if isinstance(cache, (list, tuple)):
+        return all(map(_is_plain, cache))
+    return cache is None or isinstance(cache, (torch.Tensor, int, float))
 
 
 def _in_bfloat16(step: Callable[..., Any], subject: Subject) -> str:
