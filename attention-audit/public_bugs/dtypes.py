@@ -152,12 +152,7 @@ class SumsMadeOnCpu(Attention):
         return total
 
 
-@bug(
-    "unit8co/darts#3052",
-    2026,
-    None,
-    missed="the audit moves a layer before its first call, not after",
-)
+@bug("unit8co/darts#3052", 2026, "devices")
 class MaskOfTheFirstCall(Attention):
     """The mask of the first call is kept, and stays behind when the model is moved."""
 
@@ -177,7 +172,9 @@ class FixedPlaces(Attention):
     def __init__(self):
         super().__init__()
         del self.places
-        self.keep(torch.randn(self.longest, self.d_in))
+        speeds = 10_000.0 ** (-torch.arange(0, self.d_in, 2) / self.d_in)
+        angles = torch.outer(torch.arange(self.longest), speeds)
+        self.keep(torch.cat([angles.sin(), angles.cos()], dim=-1))
 
     def keep(self, table):
         self.register_buffer("table", table)
@@ -194,12 +191,7 @@ class PlacesNoBuffer(FixedPlaces):
         self.table = table
 
 
-@bug(
-    "nari-labs/dia#45",
-    2025,
-    None,
-    missed="caches are asked in the dtype of the layer alone",
-)
+@bug("nari-labs/dia#45", 2025, "cache")
 class CacheInFloat32(Attention):
     """The cache holds float32, and the queries are in 16 bits."""
 

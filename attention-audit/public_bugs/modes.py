@@ -68,8 +68,7 @@ class Stretched(Attention):
 @bug(
     "huggingface/transformers#25306",
     2023,
-    None,
-    missed="nothing asks what a sequence longer than the audit's leaves behind",
+    "eval repeats",
     fixed=Stretched,
 )
 class StretchedForGood(Stretched):
@@ -158,12 +157,7 @@ class FloatMaskTakenForBool(Attention):
         return plain.masked_fill(scores != plain, torch.finfo(plain.dtype).min)
 
 
-@bug(
-    "sktime/sktime#10928",
-    2026,
-    None,
-    missed="nothing asks whether a layer can still be copied after a call",
-)
+@bug("sktime/sktime#10928", 2026, "state dict")
 class WeightsKeptWithGraph(Attention):
     """The last weights are kept for a look, graph and all: no copy can be made then."""
 

@@ -2,6 +2,7 @@
 
 import math
 import re
+from typing import ClassVar
 
 import pytest
 import torch
@@ -123,6 +124,29 @@ class WipesTheCallersPadding(Padded):
         return super().forward(x, real)
 
 
+class HidesOnAfterwards(Padded):
+    def forward(self, x, real=None):
+        self.real = self.real if real is None else real
+        if self.real is not None and self.real.shape != x.shape[:2]:
+            self.real = None
+        return Steps.forward(self, x)
+
+
+class WritesIntoASharedMask(Padded):
+    """As under an ``lru_cache``: all copies get the same mask."""
+
+    masks: ClassVar[dict[int, torch.Tensor]] = {}
+
+    def forward(self, x, real=None):
+        seen = self.masks.setdefault(x.shape[1], super().seen(x.shape[1], "cpu"))
+        if real is not None:
+            seen.masked_fill_(~real.any(dim=0).cpu(), False).fill_diagonal_(True)
+        return super().forward(x, real)
+
+    def seen(self, T, device):
+        return self.masks[T].to(device)
+
+
 def test_padding_is_inert():
     assert not failed(Padded(), padding=with_mask)
     assert not failed(Padded())
@@ -144,11 +168,16 @@ def test_padding_is_inert():
         CountsPadding,
         KeepsItsMask,
         WipesTheCallersPadding,
+        HidesOnAfterwards,
     ],
 )
 def test_padding_that_is_not(layer):
     assert failed(layer(), padding=with_mask) == ("padding",)
     assert not failed(layer()), "what nobody declares is not asked"
+
+
+def test_what_a_padded_call_leaves_for_all_copies_shows():
+    assert failed(WritesIntoASharedMask(), padding=with_mask) == ("padding",)
 
 
 @pytest.mark.parametrize("causal", [True, False])
@@ -464,6 +493,163 @@ def test_a_step_leaves_the_mode_as_it_was():
         return step(module, x, cache)
 
     assert failed(Cached(), step=quiet_step, positions="rotary") == ("cache",)
+
+
+def test_a_step_in_eval_mode_leaves_that_too():
+    def training_step(module, x, cache):
+        module.train()
+        return step(module, x, cache)
+
+    said = "a step in eval mode leaves train mode behind"
+    assert told(Cached(), "cache", step=training_step) == ("FAILS", said)
+
+
+@pytest.mark.parametrize(
+    ("result", "came"),
+    [
+        (lambda context, cache: context, "a floating-point tensor (2, 9, 10)"),
+        (lambda context, cache: (context, cache, 0), "a tuple of 3"),
+    ],
+)
+def test_a_step_that_returns_no_pair_is_told_what_to_return(result, came):
+    def odd_step(module, x, cache):
+        return result(*step(module, x, cache))
+
+    said = f"step must return (context, cache), not {came}"
+    assert told(Cached(), "cache", step=odd_step) == ("FAILS", said)
+
+
+class WritesIntoItsCache(Cached):
+    """Room for 20 tokens, handed on from step to step: right for one way to go on."""
+
+    def extended(self, heads, name):
+        room = self.past.get(name)
+        if room is None:
+            room = heads.new_zeros(*heads.shape[:2], 20, heads.shape[3])
+        start, end = self.first(), self.first() + heads.shape[2]
+        room[:, :, start:end] = heads.detach()
+        self.new[name], self.new["length"] = room, end
+        return room[:, :, :end]
+
+    def first(self):
+        return 0 if not self.past else self.past["length"]
+
+    def seen(self, T, device):
+        S = self.new["length"] if self.past is not None else T
+        return torch.ones(T, S, dtype=torch.bool, device=device).tril(S - T)
+
+
+def test_two_ways_to_go_on_from_one_cache_disturb_each_other():
+    result, said = told(WritesIntoItsCache(), "cache", step=step)
+    assert result == "FAILS"
+    assert said.startswith("two ways to go on from one cache: first wrong at position")
+
+    def one_object(module, x, cache):
+        cache = {} if cache is None else cache
+        context = module(x, cache)
+        cache.update(module.new)
+        return context, cache
+
+    assert told(WritesIntoItsCache(), "cache", step=one_object)[0] == "passes"
+
+    class Held:
+        """As some libraries have it: an object that is written into."""
+
+        def __init__(self, cache):
+            self.cache = cache
+
+    def held(module, x, cache):
+        context, new = step(module, x, cache and cache.cache)
+        return context, Held(new)
+
+    assert told(WritesIntoItsCache(), "cache", step=held)[0] == "passes"
+
+
+def test_a_cache_works_in_the_dtype_in_which_the_layer_does():
+    class KeepsFloat32(Cached):
+        def extended(self, heads, name):
+            return super().extended(heads.float(), name)
+
+    result, said = told(KeepsFloat32(), "cache", step=step)
+    assert (result, said[:27]) == ("FAILS", "in bfloat16: RuntimeError: ")
+
+    class ComesBackInFloat32(Cached):
+        def forward(self, x, past=None):
+            context = super().forward(x, past)
+            return context if past is None else context.float()
+
+    said = "in bfloat16, steps give float32"
+    assert told(ComesBackInFloat32(), "cache", step=step) == ("FAILS", said)
+
+
+class KeepsAWindow(Cached):
+    """Right but for its positions: the cache holds the last tokens alone."""
+
+    size, rows = 4, 4
+
+    def seen(self, T, device):
+        seen = super().seen(T, device)
+        return seen.triu(seen.shape[1] - T - self.size + 1)
+
+    def forward(self, x, past=None):
+        context = super().forward(x, past)
+        for name, one in self.new.items():
+            self.new[name] = one[:, :, -self.rows :]
+        return context
+
+
+class KeepsTooLittle(KeepsAWindow):
+    rows = 2
+
+
+class KeepsTheLast(KeepsAWindow):
+    size = 100
+
+
+def test_a_full_cache_is_asked_for_positions_or_size():
+    _, said = told(KeepsAWindow(), "cache", step=step, window=4)
+    assert said.endswith(
+        "; the cache holds 4 tokens at most: is the position of a new one counted by "
+        "its length?"
+    )
+    _, said = told(KeepsTooLittle(), "cache", step=step, window=4)
+    assert said.endswith("; the cache holds 2 tokens, and a step needs the last 3")
+    _, said = told(KeepsTheLast(), "cache", step=step)
+    assert said.endswith(
+        "; the cache holds 4 tokens at most, and no window is declared"
+    )
+    _, said = told(EvictsTooEarly(), "cache", step=step, window=4)
+    assert "the cache holds" not in said
+
+
+class PadsForAll(Cached):
+    """Tokens are hidden by the padding of whichever sequence began last."""
+
+    padding = None
+
+    def forward(self, x, past=None, real=None):
+        if not past:
+            self.padding = None if real is None else (~real).sum(dim=1)
+        return super().forward(x, past)
+
+    def scores(self, queries, keys):
+        scores = super().scores(queries, keys)
+        if self.padding is None:
+            return scores
+        T, S = scores.shape[-2:]
+        at = torch.arange(S, device=scores.device)
+        hidden = (at < self.padding[:, None, None, None]) & (at < at[S - T :, None])
+        return scores.masked_fill(hidden, -1e9)
+
+
+def test_padding_of_another_sequence_may_not_stay():
+    def left(module, x, cache, real=None):
+        context = module(x, {} if cache is None else cache, real)
+        return context, module.new
+
+    result, said = told(PadsForAll(), "cache", step=left)
+    assert result == "FAILS"
+    assert said.startswith("left padding with a cache, and another sequence between")
 
 
 def test_a_window_holds_behind_a_cache():

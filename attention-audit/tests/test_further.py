@@ -122,6 +122,94 @@ class KeepsItsWeights(Steps):
         return F.linear(x, self.kept) + 0 * self.to_q(x)
 
 
+class DrawsFeatures(Steps):
+    """Queries and keys meet random directions, which each instance draws."""
+
+    saved = False
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("drawn", torch.randn(D, D), persistent=self.saved)
+
+    def placed(self, heads, name):
+        return heads if name == "values" else heads @ self.drawn
+
+
+class SavesFeatures(DrawsFeatures):
+    """Right."""
+
+    saved = True
+
+
+class DrawsByASeed(DrawsFeatures):
+    """Right: each instance draws the same."""
+
+    def __init__(self):
+        super().__init__()
+        self.drawn.copy_(torch.randn(D, D, generator=torch.Generator().manual_seed(5)))
+
+
+class RegistersItsMask(Steps):
+    saved = True
+
+    def seen(self, T, device):
+        if "mask" not in self._buffers or len(self.mask) != T:
+            mask = super().seen(T, device)
+            self.register_buffer("mask", mask, persistent=self.saved)
+        return self.mask
+
+
+class RegistersItsMaskUnsaved(RegistersItsMask):
+    """Right."""
+
+    saved = False
+
+
+class ShowsItsGraph(Steps):
+    def softmax(self, scores):
+        self.shown = super().softmax(scores)
+        return self.shown
+
+
+class ShowsItsNumbers(Steps):
+    """Right."""
+
+    def softmax(self, scores):
+        weights = super().softmax(scores)
+        self.shown = weights.detach()
+        return weights
+
+
+class StretchesForGood(Rotary):
+    """Frequencies for a long sequence stay for short ones."""
+
+    longest = 16
+
+    def placed(self, heads, name):
+        self.longest = max(self.longest, heads.shape[2])
+        base = 10_000.0 * self.longest / 16
+        return heads if name == "values" else rotated(heads, base=base)
+
+
+class StretchesOnce(Rotary):
+    """Right."""
+
+    def placed(self, heads, name):
+        base = 10_000.0 * max(16, heads.shape[2]) / 16
+        return heads if name == "values" else rotated(heads, base=base)
+
+
+class EvaluatesOneToken(Steps):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Dropout(0.1)
+
+    def drop(self, weights):
+        if weights.shape[-1] == 1:
+            self.layer.eval()
+        return self.layer(weights)
+
+
 class KeepsTheMaskOfLargeTokens(Steps):
     most = 0.0
 
@@ -272,6 +360,52 @@ class HidesWhatSumsToNothing(Steps):
     def scores(self, queries, keys):
         scores = super().scores(queries, keys)
         return scores.masked_fill(~self.here[:, None, None], -1e30)
+
+
+class HidesScoresOfZero(Steps):
+    def scores(self, queries, keys):
+        scores = super().scores(queries, keys).tril()
+        return scores.masked_fill(scores == 0, -math.inf)
+
+
+class HidesTokensOfZeros(HidesWhatSumsToNothing):
+    def forward(self, x):
+        self.here = (x != 0).any(-1)
+        return Steps.forward(self, x)
+
+
+class OwnValueAlone(BothWays):
+    def average(self, weights, values):
+        return torch.einsum("bhqk,bhqd->bhqd", weights, values)
+
+
+class SharplyFocused(BothWays):
+    """Right: far tokens have weights of 1e-9."""
+
+    def bias(self, T, device):
+        at = torch.arange(T, device=device)
+        return -3.0 * (at[:, None] - at).abs()
+
+
+class CastsItself(Steps):
+    def forward(self, x):
+        return super(CastsItself, self.to(x.dtype)).forward(x)
+
+
+class LeavesItsMaskAtHome(Steps):
+    kept = None
+
+    def seen(self, T, device):
+        if self.kept is None or len(self.kept) != T:
+            self.kept = super().seen(T, device)
+        return self.kept
+
+
+class MovesItsMask(LeavesItsMaskAtHome):
+    """Right."""
+
+    def seen(self, T, device):
+        return super().seen(T, device).to(device)
 
 
 class LeaksFromTheSecondBlock(Steps):
@@ -426,6 +560,11 @@ WRONG = [
     (DropsUntilItIsEvaluated, {}, ["dropout"]),
     (KeepsItsFirstTable, ROTARY, ["dtypes"]),
     (KeepsItsWeights, {}, ["state dict"]),
+    (StretchesForGood, ROTARY, ["eval repeats"]),
+    (EvaluatesOneToken, {}, ["mode kept"]),
+    (DrawsFeatures, {"softmax": False}, ["state dict"]),
+    (RegistersItsMask, {}, ["state dict"]),
+    (ShowsItsGraph, {}, ["state dict"]),
     (KeepsTheMaskOfLargeTokens, {}, ["eval repeats"]),
     (LosesItsMask, {}, ["dtypes"]),
     (DetachesSums, {}, ["gradients"]),
@@ -441,6 +580,11 @@ WRONG = [
     (MergedAsTheyLieRotary, {"causal": False, **ROTARY}, ["heads"]),
     (SplitAsTheyLie, {"causal": False, "positions": True}, ["heads"]),
     (HidesWhatSumsToNothing, {}, ["tokens reached"]),
+    (HidesScoresOfZero, {}, ["tokens reached"]),
+    (HidesTokensOfZeros, {}, ["tokens reached"]),
+    (OwnValueAlone, {"causal": False}, ["tokens reached"]),
+    (CastsItself, {}, ["dtypes"]),
+    (LeavesItsMaskAtHome, {}, ["devices"]),
     (LeaksFromTheSecondBlock, {}, ["future changed"]),
     (InBlocksUnscaled, ROTARY, ["row sums"]),
     (SumsOverHeads, {}, ["row sums"]),
@@ -456,6 +600,13 @@ RIGHT = [
     (Cached, {"step": step, "documents": packed, **ROTARY}),
     (Cached, {"step": padded_step, **ROTARY}),
     (Padded, {"padding": padded, **ROTARY}),
+    (StretchesOnce, ROTARY),
+    (SharplyFocused, {"causal": False, "positions": True}),
+    (MovesItsMask, {}),
+    (SavesFeatures, {"softmax": False}),
+    (DrawsByASeed, {"softmax": False}),
+    (RegistersItsMaskUnsaved, {}),
+    (ShowsItsNumbers, {}),
 ]
 
 

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from attention_audit.frames import place
 from attention_audit.subject import (
+    Nonsense,
     Result,
     Subject,
     checked_context,
@@ -21,11 +22,14 @@ from attention_audit.subject import (
     number,
     passes,
     skip,
+    tensors_in,
 )
+from attention_audit.wording import sort_of
 
 # How a step refuses pieces of several tokens. Any other error is a mistake.
 REFUSALS = (NotImplementedError, ValueError, AssertionError)
 LARGE = 30
+HALF = 0.1  # what 16 bits may lose, as a share of the largest number
 SEVERAL = "pieces of 2"
 SINGLE = "one token at a time"
 FINE, WRONG, REFUSED = "fine", "wrong", "refused"
@@ -34,6 +38,10 @@ Feed = Callable[[Tensor, Any], tuple[Tensor, Any]]
 
 class _Refused(Exception):
     """A step refused a piece of several tokens."""
+
+
+class NoPair(Nonsense):
+    """A step returned no context and cache: nothing can be said of the layer."""
 
 
 class Outcome(NamedTuple):
@@ -57,6 +65,13 @@ def cache(subject: Subject) -> Result:
         return skip("pass step, a function (module, x, cache), to ask")
     if subject.T < 3:
         return skip("too few tokens to take steps")
+    try:
+        return _asked(step, subject)
+    except NoPair as error:
+        return fails(error_text(error))
+
+
+def _asked(step: Callable[..., Any], subject: Subject) -> Result:
     module, x = subject.copy(), subject.x()
     slack = max(10, subject.slack())
     whole, outcomes = context_of(module, x), {}
@@ -64,7 +79,11 @@ def cache(subject: Subject) -> Result:
         feed = functools.partial(_feed, step, module)
         outcomes[name] = _outcome(feed, x, plan, whole, slack)
         module = subject.copy() if outcomes[name].broken else module
-    if reason := _wrong(outcomes) or _mixed(step, module, subject, slack):
+    if reason := _wrong(outcomes):
+        return fails(reason + _full(step, subject, whole, slack))
+    if reason := _mixed(step, module, subject, slack) or _branches(
+        step, subject, slack
+    ):
         return fails(reason)
     if outcomes[SEVERAL].result == FINE:
         feed = functools.partial(_feed, step, subject.copy())
@@ -73,12 +92,16 @@ def cache(subject: Subject) -> Result:
             return fails(f"pieces of 3 and 1: {outcome.reason}")
     if reason := _large_tokens(step, subject) or _padded(step, subject, slack):
         return fails(reason)
-    learning = subject.copy().train()
-    for first in (x, x[:, :1]):
-        with contextlib.suppress(Exception):  # "dropout" says what fails in train mode
-            step(learning, first.clone(), None)
-        if not all(part.training for part in learning.modules()):
-            return fails("a step in train mode leaves eval mode behind")
+    for training, left in ((True, "eval"), (False, "train")):
+        module = subject.copy().train(training)
+        for first in (x, x[:, :1]):
+            with contextlib.suppress(Exception):  # "dropout" says what fails in it
+                step(module, first.clone(), None)
+            if any(part.training != training for part in module.modules()):
+                mode = "train" if training else "eval"
+                return fails(f"a step in {mode} mode leaves {left} mode behind")
+    if reason := _in_bfloat16(step, subject):
+        return fails(reason)
     return passes(_all_right(outcomes))
 
 
@@ -123,14 +146,26 @@ def _feed(
 
     Raises:
         _Refused: the step takes no piece of several tokens.
+        NoPair: it returns something else.
     """
     try:
-        context, cache = step(module, x.clone(), cache)
+        result = step(module, x.clone(), cache)
     except REFUSALS as error:
         if x.shape[1] == 1:
             raise
         raise _Refused(error_text(error)) from error
+    context, cache = _pair(result)
     return checked_context(context, x), cache
+
+
+def _pair(result: Any) -> tuple[Any, Any]:
+    """The context and the cache that a step returned."""
+    if isinstance(result, (tuple, list)) and len(result) == 2:
+        return result[0], result[1]
+    came = sort_of(result)
+    if isinstance(result, (tuple, list)):
+        came += f" of {len(result)}"
+    raise NoPair(f"step must return (context, cache), not {came}")
 
 
 def _outcome(
@@ -144,6 +179,8 @@ def _outcome(
             parts.append(context)
     except _Refused as refused:
         return Outcome(REFUSED, str(refused), broken=True)
+    except NoPair:
+        raise
     except Exception as error:
         return Outcome(WRONG, f"{error_text(error)}{place(error)}", broken=True)
     reason = _first_wrong(torch.cat(parts, dim=1), whole, slack)
@@ -206,14 +243,7 @@ def _padded(step: Callable[..., Any], subject: Subject, slack: float) -> str:
     short = T - max(1, T // 3)
     real = torch.ones(x.shape[:2], dtype=torch.bool, device=x.device)
     real[1, : T - short] = False
-    cache, parts, start = None, [], 0
-    for size in [T // 2, *[1] * (T - T // 2)]:
-        end = start + size
-        piece = x[:, start:end].clone()
-        context, cache = step(module, piece, cache, real[:, :end].clone())
-        parts.append(checked_context(context, piece))
-        start = end
-    found = torch.cat(parts, dim=1)
+    found = _left_padded(step, module, x, real)
     if not found[real].isfinite().all():
         return "left padding with a cache: positions are not finite"
     expected = context_of(module, x[:1]), context_of(module, x[1:2, T - short :])
@@ -222,7 +252,33 @@ def _padded(step: Callable[..., Any], subject: Subject, slack: float) -> str:
     ):
         if reason := _first_wrong(mine, theirs, slack):
             return f"left padding with a cache: {reason}, counted from the first token"
+    between = _left_padded(step, module, x, real, other=subject.x(seed=1))
+    if reason := _first_wrong(between[:1], found[:1], slack) or _first_wrong(
+        between[1:2, T - short :], found[1:2, T - short :], slack
+    ):
+        said = "left padding with a cache, and another sequence between its steps"
+        return f"{said}: {reason}; is its padding kept in the module?"
     return ""
+
+
+def _left_padded(
+    step: Callable[..., Any],
+    module: nn.Module,
+    x: Tensor,
+    real: Tensor,
+    other: Tensor | None = None,
+) -> Tensor:
+    """What a prompt and steps give; perhaps another sequence begins between two."""
+    T, cache, parts, start = x.shape[1], None, [], 0
+    for size in [T // 2, *[1] * (T - T // 2)]:
+        end = start + size
+        if start and other is not None:
+            step(module, other.clone(), None, torch.ones_like(real))
+        piece = x[:, start:end].clone()
+        context, cache = _pair(step(module, piece, cache, real[:, :end].clone()))
+        parts.append(checked_context(context, piece))
+        start = end
+    return torch.cat(parts, dim=1)
 
 
 def _mixed(
@@ -241,3 +297,110 @@ def _mixed(
         if reason := _first_wrong(torch.cat(parts, dim=1), alone, slack):
             return f"two sequences in turn: {reason}; is the cache kept in the module?"
     return ""
+
+
+def _branches(step: Callable[..., Any], subject: Subject, slack: float) -> str:
+    """Whether two ways to go on from one cache disturb each other; or "".
+
+    A step that returns the cache that it got has written into it, as its owner knows;
+    so has one whose cache is an object of a class made for that.
+    """
+    module, x = subject.copy(), subject.x()
+    half, cache = subject.T // 2, None
+    for t in range(half):
+        before = cache
+        _, cache = _feed(step, module, x[:, t : t + 1], cache)
+        if not _is_plain(cache) or (before is not None and before is cache):
+            return ""
+    other = torch.cat([x[:, :half], subject.x(seed=1)[:, half:]], dim=1)
+    ways = [x, other]
+    found: list[list[Tensor]] = [[], []]
+    caches = [cache, cache]
+    for t in range(half, subject.T):
+        for i, one in enumerate(ways):
+            context, caches[i] = _feed(step, module, one[:, t : t + 1], caches[i])
+            found[i].append(context)
+    for one, parts in zip(ways, found, strict=True):
+        alone = context_of(module, one)
+        mine = torch.cat([alone[:, :half], *parts], dim=1)
+        if reason := _first_wrong(mine, alone, slack):
+            return (
+                f"two ways to go on from one cache: {reason}; does a step write into "
+                "the cache that it gets?"
+            )
+    return ""
+
+
+def _is_plain(cache: Any) -> bool:
+    """Whether a cache is made of tensors and numbers alone."""
+    if isinstance(cache, dict):
+        return all(map(_is_plain, cache.values()))
+    if isinstance(cache, (list, tuple)):
+        return all(map(_is_plain, cache))
+    return cache is None or isinstance(cache, (torch.Tensor, int, float))
+
+
+def _in_bfloat16(step: Callable[..., Any], subject: Subject) -> str:
+    """What goes wrong with a cache in bfloat16, where one pass goes well; or ""."""
+    dtype = torch.bfloat16
+    if subject.half is not None:
+        return ""
+    module, x = subject.copy().to(dtype), subject.x().to(dtype)
+    try:
+        whole = context_of(module, x)
+    except Exception:
+        return ""
+    if whole.dtype != dtype or not whole.isfinite().all():
+        return ""  # "dtypes" says so
+    cache, parts = None, []
+    for piece in x.split(1, dim=1):
+        try:
+            context, cache = _feed(step, module, piece, cache)
+        except Exception as error:
+            return f"in bfloat16: {error_text(error)}{place(error)}"
+        parts.append(context)
+    found = torch.cat(parts, dim=1)
+    if found.dtype != dtype:
+        came = str(found.dtype).removeprefix("torch.")
+        return f"in bfloat16, steps give {came}"
+    change = (found.float() - whole.float()).abs().max().item()
+    if not change <= HALF * whole.float().abs().max().item():
+        return f"in bfloat16, steps differ from one pass by {number(change)}"
+    return ""
+
+
+def _full(
+    step: Callable[..., Any], subject: Subject, whole: Tensor, slack: float
+) -> str:
+    """What may be meant where single steps go wrong once a cache no longer grows."""
+    module, x, cache = subject.copy(), subject.x(), None
+    sizes, parts = [], []
+    try:
+        for piece in x.split(1, dim=1):
+            context, cache = _feed(step, module, piece, cache)
+            parts.append(context)
+            sizes.append(_numbers(cache))
+    except Exception:
+        return ""
+    wrong = first_change(torch.cat(parts, dim=1), whole, slack=slack)
+    kept = next((t for t in range(1, len(sizes)) if sizes[t] == sizes[t - 1]), 0)
+    grows = all(sizes[t] == (t + 1) * sizes[0] > 0 for t in range(kept))
+    if not wrong or kept < 2 or wrong < kept or not grows:
+        return ""
+    if subject.window is None:
+        return f"; the cache holds {kept} tokens at most, and no window is declared"
+    if kept < subject.window - 1:
+        need = subject.window - 1
+        return f"; the cache holds {kept} tokens, and a step needs the last {need}"
+    if not subject.declared.positions:
+        return ""
+    return (
+        f"; the cache holds {kept} tokens at most: is the position of a new one "
+        "counted by its length?"
+    )
+
+
+def _numbers(cache: Any) -> int:
+    """How many numbers a cache holds, as far as they are seen."""
+    kept = vars(cache) if hasattr(cache, "__dict__") else cache
+    return sum(one.numel() for one in tensors_in(kept) if one.dim() > 2)

@@ -47,6 +47,27 @@ PARTS: dict[str, Told] = {
             "what is kept is looked up without its length, dtype, device or weights",
         ),
     ),
+    "can't be copied": Told(
+        "no average of weights, no snapshot: whatever copies the model stops",
+        (
+            "weights or scores kept in an attribute for a look, without `.detach()`",
+            "something else of the call that is kept, with its graph",
+        ),
+    ),
+    "isn't in the state dict": Told(
+        "a saved model is loaded as another one, and no error says so",
+        (
+            "`persistent=False` for a buffer that is drawn and not computed",
+            "a drawn tensor that is a plain attribute",
+        ),
+    ),
+    "state isn't that of": Told(
+        "a saved model can't be loaded once it was called",
+        (
+            "`register_buffer` in `forward`, without `persistent=False`",
+            "a parameter made in the first call",
+        ),
+    ),
     "small steps": Told(
         "training goes another way than downhill, and no error says so",
         (
@@ -76,6 +97,34 @@ PARTS: dict[str, Told] = {
             "a mask for the new tokens alone, without the cache's padding",
         ),
     ),
+    "^step must return": Told(
+        "nothing was asked of the layer: the function for it returns something else",
+        (
+            "a step without `return context, cache`",
+            "a layer that keeps its cache inside: hand that out, or any value",
+        ),
+    ),
+    "^two ways to go on": Told(
+        "beam search and shared prompts read one another's tokens",
+        (
+            "room for all tokens, into which each step writes",
+            "`append` or an assignment in place on the cache that came in",
+        ),
+    ),
+    "^in bfloat16": Told(
+        "generation stops, or goes otherwise, in the dtype in which models are used",
+        (
+            "a cache made without `dtype=`",
+            "keys lifted to float32 before they are kept, queries not",
+        ),
+    ),
+    "the cache holds": Told(
+        "a long text goes wrong once the cache is full",
+        (
+            "a position counted by the rows of the cache, not by the tokens so far",
+            "a cache cut to fewer tokens than the window reads",
+        ),
+    ),
     "^tokens times": Told(
         "what is right for small tokens is wrong for those that stand out",
         (
@@ -88,6 +137,31 @@ PARTS: dict[str, Told] = {
         (
             "a mask made from a sum of features",
             "a mask made from one feature, or from x != 0",
+        ),
+    ),
+    "of zeros|all zeros": Told(
+        "an empty frame or a dropped token is hidden, or gives NaN",
+        (
+            "a mask made where a score or a token is 0, as by `tril` and `== 0`",
+            "a division by a token's own norm, without an epsilon",
+        ),
+    ),
+    "is rounding": Told(
+        "each token is left with its own value, however it weighs the others",
+        (
+            "an einsum that sums weights and not values, one letter wrong",
+            "values taken at the query's place",
+        ),
+    ),
+    "^a call in .* turns": Told(
+        "one evaluation in low precision rounds the weights for good",
+        ("`self.to(x.dtype)` in `forward`", "`self.half()` in `forward`"),
+    ),
+    "^called, then moved": Told(
+        "a model that was tried out stops once it is moved to the GPU",
+        (
+            "a mask or table kept by the first call in an attribute, no buffer",
+            "what is kept is looked up by its length and not by its device",
         ),
     ),
     "document": Told(

@@ -79,6 +79,8 @@ FURTHER: dict[str, tuple[Callable[[Subject], str], ...]] = {
     "future changed": (further.long_sequences,),
     "tokens reached": (
         reading.tokens_that_sum_to_nothing,
+        further.tokens_of_zeros,
+        further.read_by_rounding,
         again(reading.all_tokens_reached),
     ),
     "features read": (further.features_read_by_heads,),
@@ -98,11 +100,15 @@ FURTHER: dict[str, tuple[Callable[[Subject], str], ...]] = {
     ),
     "distances": (again(heads.distances),),
     "padding": (again(contracts.padding, always=True),),
-    "dtypes": (sequences.moved_there_and_back,),
+    "dtypes": (sequences.moved_there_and_back, sequences.parameters_cast),
     "gradients": (derivatives.gradients_of_steps, sequences.gradients_after_none),
     "dropout": (without_dropout, sequences.train_after_eval),
     "eval repeats": (sequences.after_other_calls,),
-    "state dict": (sequences.loaded_after_a_call,),
+    "state dict": (
+        sequences.loaded_after_a_call,
+        sequences.drawn_and_not_saved,
+        sequences.copied_after_a_call,
+    ),
 }
 
 

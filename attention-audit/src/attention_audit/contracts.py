@@ -48,6 +48,7 @@ def padding(subject: Subject) -> Result:
     real[1, short:], real[2, : T - short], real[3] = False, False, False
 
     overwritten: list[str] = []
+    plain = [context_of(subject.copy(), one) for one in (x, x[2:3])]
 
     def run(x: Tensor, real: Tensor) -> Tensor:
         start_numbers(0)
@@ -97,6 +98,14 @@ def padding(subject: Subject) -> Result:
     for name, parameter in module.named_parameters():
         if parameter.grad is not None and not parameter.grad.isfinite().all():
             return fails(f"with padding, {name} gets a gradient that is not finite")
+    # In the second, some places are padding in all sequences.
+    for rows, before in ((slice(None), plain[0]), (slice(2, 3), plain[1])):
+        run(x[rows], real[rows])
+        if reason := _differ(context_of(module, x[rows]), before):
+            return fails(
+                f"after a call with padding, one without it differs by {reason}: the "
+                "mask, or positions counted by it, are kept"
+            )
     if subject.declared.positions is True:
         return passes(
             "the content of the padding changes nothing; left padding wasn't compared "

@@ -1,12 +1,14 @@
 """Further questions of checks that passed: inputs, lengths and parts of other kinds."""
 
+import copy
+
 import torch
 from torch import Tensor
 
 from attention_audit.handling import one_token
 from attention_audit.inside import inside_of, look_inside, traced
 from attention_audit.naming import role_of
-from attention_audit.reading import order_of_tokens
+from attention_audit.reading import order_of_tokens, token_gradients
 from attention_audit.report import FAILS
 from attention_audit.sources import Source
 from attention_audit.subject import (
@@ -22,6 +24,7 @@ MORE_KEYS = 16  # that are no tokens, such as a learned memory
 LONG = 40  # tokens: more than two blocks of 16
 CUTS = (5, 12, 15, 16, 17, 20, 24, 31, 32, 33, 36, 39)
 UNEXPLAINED = 1e-6
+NOISE, NOISE_OF_DOUBLES = 1e-6, 1e-14  # of the largest gradient
 
 
 # --- lengths --------------------------------------------------------------------------
@@ -43,6 +46,54 @@ def long_sequences(subject: Subject) -> str:
             return (
                 f"of {LONG} tokens, those from {cut} on move an earlier position by "
                 f"{number(change)}"
+            )
+    return ""
+
+
+# --- tokens ---------------------------------------------------------------------------
+
+
+def tokens_of_zeros(subject: Subject) -> str:
+    """Whether a token of zeros, such as an empty frame, is taken for a hidden one."""
+    if not subject.declared.softmax or subject.forward_only or subject.T < 3:
+        return ""
+    x = subject.x()
+    x[:, 1::2] = 0.0
+    module, may_see = subject.copy(), subject.may_see(subject.T)
+    if not context_of(module, x).isfinite().all():
+        return "with tokens of zeros among others, not all numbers are finite"
+    usual = dict(token_gradients(subject))
+    for t, gradients in token_gradients(subject, x=x):
+        gone = may_see[t] & (gradients.cpu() == 0) & (usual[t].cpu() != 0)
+        for s in gone.nonzero().flatten().tolist():
+            if s % 2:
+                return f"position {t} doesn't depend on token {s}, which is all zeros"
+    return ""
+
+
+def read_by_rounding(subject: Subject) -> str:
+    """Whether what counts as read is rounding: in float64 it is far smaller, or gone.
+
+    A sum of weights that is 1 whatever the tokens are has a gradient of 1e-9 by them.
+    """
+    if not subject.declared.softmax or subject.forward_only:
+        return ""
+    if subject.x().dtype != torch.float32:
+        return ""
+    may_see, doubted = subject.may_see(subject.T), []
+    for t, gradients in token_gradients(subject):
+        small = (gradients < NOISE * gradients.max()).cpu() & may_see[t]
+        doubted += [(t, s) for s in small.nonzero().flatten().tolist()]
+    if not doubted:
+        return ""
+    wide = copy.copy(subject)
+    wide.module, wide.looked = subject.copy().double(), []
+    exact = dict(token_gradients(wide))
+    for t, s in doubted:
+        if exact[t][s] < NOISE_OF_DOUBLES * exact[t].max():
+            return (
+                f"position {t} doesn't depend on token {s}: its gradient is rounding, "
+                f"{number(exact[t][s].item())} in float64"
             )
     return ""
 

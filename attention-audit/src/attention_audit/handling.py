@@ -1,5 +1,7 @@
 """Checks on how a layer bears its uses: sizes, types, modes, devices."""
 
+import contextlib
+import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -338,6 +340,8 @@ def mode_kept(subject: Subject) -> Result:
         module = subject.copy().train(training)
         context_of(module, subject.x())
         weights_of(module, subject.x())
+        with contextlib.suppress(Exception):  # "one token" says that it takes none
+            context_of(module, subject.x()[:, :1])
         if any(part.training != training for part in module.modules()):
             left, found = ("train", "eval") if training else ("eval", "train")
             return fails(f"a call in {left} mode leaves {found} mode behind")
@@ -360,8 +364,13 @@ def state_dict(subject: Subject) -> Result:
     with torch.no_grad():
         for parameter in other.parameters():
             parameter.add_(torch.randn_like(parameter))
-    other.load_state_dict(module.state_dict())
-    change, small = largest_change(context_of(module, x), context_of(other, x))
+    before = context_of(module, x)
+    try:
+        other.load_state_dict(module.state_dict())
+    except Exception as error:
+        said = textwrap.shorten(str(error), 160, placeholder=" …")
+        return fails(f"after a call, its state isn't that of a new instance: {said}")
+    change, small = largest_change(before, context_of(other, x))
     if not small:
         return fails(f"loaded into a copy, it differs by {number(change)}")
     return passes("loaded into a copy, it gives the same")
@@ -391,6 +400,19 @@ class _Mixing(TorchDispatchMode):
         return function(*args, **kwargs)
 
 
+def _left_at_home(subject: Subject, kind: str) -> str:
+    """What a call on its own device leaves there, when the layer is moved; or ""."""
+    mixing, module = _Mixing(kind), subject.copy()
+    context_of(module, subject.x())
+    try:
+        module, x = module.to(kind), subject.x().to(kind)
+        with mixing:
+            context_of(module, x)
+    except Exception as error:
+        return mixing.first or f"{error_text(error)}{place(error)}"
+    return mixing.first
+
+
 def devices(subject: Subject) -> Result:
     """Moved to another device, no tensor stays behind: meta, and CUDA where there is.
 
@@ -415,6 +437,8 @@ def devices(subject: Subject) -> Result:
         if context.device.type != kind:
             return fails(f"moved to {kind}, the context is on {context.device.type}")
         works = True
+        if reason := _left_at_home(subject, kind):
+            return fails(f"called, then moved to {kind}: {reason}")
     if not works:
         return skip("forward reads numbers, which the device meta doesn't have")
     return passes("nothing stays behind")

@@ -60,7 +60,7 @@ def later_tokens_gradient(subject: Subject) -> Result:
     if reason := _no_future(subject):
         return skip(reason)
     worst = 0.0
-    for t, gradients in _gradients(subject):
+    for t, gradients in token_gradients(subject):
         largest = gradients[t + 1 :].max().item() if t + 1 < subject.T else 0.0
         if not largest <= 1e-6 * max(gradients.max().item(), 1e-30):
             moves = f"gradient {number(largest)}"
@@ -118,8 +118,8 @@ def tokens_that_sum_to_nothing(subject: Subject) -> str:
     x, may_see = subject.x(), subject.may_see(subject.T)
     x[:, ::2] -= x[:, ::2].mean(dim=-1, keepdim=True)
     x[:, 1::2, 0] = 0.0
-    usual = dict(_gradients(subject))
-    for t, gradients in _gradients(subject, x=x):
+    usual = dict(token_gradients(subject))
+    for t, gradients in token_gradients(subject, x=x):
         gone = may_see[t] & (gradients.cpu() == 0) & (usual[t].cpu() != 0)
         for s in gone.nonzero().flatten().tolist():
             what = "has a feature of 0" if s % 2 else "has features that sum to 0"
@@ -128,17 +128,17 @@ def tokens_that_sum_to_nothing(subject: Subject) -> str:
 
 
 def _all_gradients(subject: Subject) -> Iterator[tuple[int, Tensor]]:
-    """As ``_gradients``; of several inputs the largest, where weights may rest."""
+    """As ``token_gradients``; of several inputs the largest, where weights may rest."""
     if subject.declared.softmax:
-        yield from _gradients(subject)
+        yield from token_gradients(subject)
         return
-    several = [dict(_gradients(subject, seed=seed)) for seed in range(MOST_INPUTS)]
+    several = [dict(token_gradients(subject, seed=seed)) for seed in range(MOST_INPUTS)]
     for t in several[0]:
         yield t, torch.stack([one[t] for one in several]).amax(dim=0)
 
 
 def _changes(subject: Subject, x: Tensor) -> Iterator[tuple[int, Tensor]]:
-    """As ``_gradients``, where there are none: what another token changes, or 0."""
+    """As ``token_gradients`` where there are none: what another token changes, or 0."""
     module = subject.copy()
     before, after = context_of(module, x), []
     for s in range(subject.T):
@@ -151,7 +151,7 @@ def _changes(subject: Subject, x: Tensor) -> Iterator[tuple[int, Tensor]]:
         yield t, moved[t]
 
 
-def _gradients(
+def token_gradients(
     subject: Subject, seed: int = 0, x: Tensor | None = None
 ) -> Iterator[tuple[int, Tensor]]:
     """For some positions t, the largest gradient (T,) of the context by each token."""

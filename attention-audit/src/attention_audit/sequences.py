@@ -1,8 +1,15 @@
 """One copy is called in several ways, one after the other: nothing may be left."""
 
+import contextlib
+import copy
+import inspect
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 
+from attention_audit.calling import start_numbers
+from attention_audit.further import LONG
 from attention_audit.subject import (
     Subject,
     context_of,
@@ -35,6 +42,11 @@ def _used(subject: Subject, x: Tensor) -> list[tuple[str, nn.Module]]:
         module = subject.copy()
         context_of(module, tokens)
         found.append((name, module))
+    if subject.T < LONG:
+        module = subject.copy()
+        with contextlib.suppress(Exception):  # it takes none that long
+            context_of(module, subject.x(LONG))
+            found.append((f"a call with {LONG} tokens", module))
     module = subject.copy()
     with torch.no_grad():
         context_of(module, x)
@@ -126,6 +138,75 @@ def loaded_after_a_call(subject: Subject) -> str:
     return ""
 
 
+def copied_after_a_call(subject: Subject) -> str:
+    """Whether a layer that was called can be copied as before, as for an average."""
+    module, x = subject.copy(), subject.x()
+    try:
+        copy.deepcopy(module)
+    except Exception:
+        return ""  # such as a lock, from the beginning
+    context_of(module, x)
+    try:
+        copy.deepcopy(module)
+    except Exception as error:
+        return f"after a call, it can't be copied: {error_text(error)}"
+    return ""
+
+
+def drawn_and_not_saved(subject: Subject) -> str:
+    """Whether instances draw numbers that their state dict doesn't hold.
+
+    Two new instances are made alike, and load the same state. How they are made is
+    guessed, so that only what differs between the two counts.
+    """
+    module, x = subject.copy(), subject.x()
+    hidden = _hidden_numbers(module)
+    if not hidden:
+        return ""
+    found = []
+    for seed in range(2):
+        start_numbers(seed)
+        twin = type(module)(**_arguments(subject.copy())).eval().to(x)
+        twin.load_state_dict(module.state_dict())
+        found.append((_hidden_numbers(twin), context_of(twin, x)))
+    (one, mine), (other, theirs) = found
+    drawn = [name for name in hidden if not torch.equal(one[name], other[name])]
+    change, small = largest_change(mine, theirs)
+    if not drawn or small:
+        return ""
+    return (
+        f"{drawn[0]} isn't in the state dict, and each new instance draws another: "
+        f"two that load one state differ by {number(change)}"
+    )
+
+
+def _hidden_numbers(module: nn.Module) -> dict[str, Tensor]:
+    """The tensors of numbers that a module has and its state dict hasn't."""
+    saved = module.state_dict()
+    return {
+        f"{path}.{name}".lstrip("."): one
+        for path, part in module.named_modules()
+        for name, one in {**vars(part), **part._buffers}.items()
+        if isinstance(one, torch.Tensor)
+        and one.is_floating_point()
+        and f"{path}.{name}".lstrip(".") not in saved
+    }
+
+
+def _arguments(module: nn.Module) -> dict[str, Any]:
+    """What a class may have been called with: attributes that have the names.
+
+    Raises:
+        AttributeError: one that is needed is no attribute.
+    """
+    return {
+        name: getattr(module, name)
+        for name, one in inspect.signature(type(module)).parameters.items()
+        if one.default is one.empty or hasattr(module, name)
+        if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)
+    }
+
+
 def moved_there_and_back(subject: Subject) -> str:
     """What ``.to()`` leaves behind: in another dtype, on the way back, at home."""
     x = subject.x()
@@ -148,9 +229,28 @@ def moved_there_and_back(subject: Subject) -> str:
         back = [context_of(one.to(x.dtype), x) for one in (used, unused)]
         change, small = largest_change(*back)
         if not small:
-            name = str(dtype).removeprefix("torch.")
             return (
-                f"after a call in {name}, one in {str(x.dtype).removeprefix('torch.')} "
+                f"after a call in {_short(dtype)}, one in {_short(x.dtype)} "
                 f"differs by {number(change)}: a table of the first call is kept"
             )
     return ""
+
+
+def parameters_cast(subject: Subject) -> str:
+    """Whether a call changes the dtype of parameters, which rounds them for good."""
+    x = subject.x()
+    for own in (x.dtype, torch.bfloat16):
+        for dtype in (x.dtype, torch.bfloat16, torch.float64):
+            module = subject.copy().to(own)
+            before = {name: one.dtype for name, one in module.named_parameters()}
+            with contextlib.suppress(Exception):  # it takes no such tokens
+                context_of(module, x.to(dtype))
+            for name, one in module.named_parameters():
+                if one.dtype != before.get(name, one.dtype):
+                    was, now = _short(before[name]), _short(one.dtype)
+                    return f"a call in {_short(dtype)} turns {name} from {was} to {now}"
+    return ""
+
+
+def _short(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")
