@@ -69,6 +69,9 @@ def rows_sum_to_one(subject: Subject) -> Result:
         )
         if abs(worst - 1) < (1e-2 if half else 1e-4):
             continue
+        if inside is not None and _gated(subject, inside):
+            shown = f"1 times a gate, {number(worst)} at worst"
+            continue
         if inside is None or not _sink(inside):
             return fails(f"{name}: a row sums to {number(worst)}")
         shown = f"less than 1, {shown} at worst: a sink takes the rest"
@@ -99,6 +102,28 @@ def _sink(inside: Inside) -> bool:
     sink = missing.log() - weights.gather(-1, best)[..., 0].log() + scores
     spread = sink[slopes.isfinite()].std(dim=-1)
     return bool((spread < 1e-3).all())
+
+
+def _gated(subject: Subject, inside: Inside) -> bool:
+    """Whether a row sums to what its own token alone decides: a gate, meant for it."""
+    T, x = inside.x.shape[1], inside.x.to(subject.x())
+    sums = inside.weights.sum(dim=-1)  # (H, T)
+    if inside.turned or not (sums > 0).all():
+        return False
+    for t in {1, T // 2, T - 1}:
+        for own in (False, True):
+            other = subject.x(T, seed=12)[:1]
+            changed = x.clone() if own else other
+            changed[:, t] = other[:, t] if own else x[:, t]
+            after = look_inside(subject, x=changed)
+            if after is None or after.weights.shape != inside.weights.shape:
+                return False
+            moved = (after.weights.sum(dim=-1) - sums)[:, t].abs()
+            if own and not (moved > 1e-4).all():
+                return False
+            if not own and not (moved < 1e-6).all():
+                return False
+    return True
 
 
 def _all_weights(subject: Subject) -> Iterator[tuple[str, Tensor]]:
