@@ -17,6 +17,7 @@ from attention_audit.subject import (
     Subject,
     checked_context,
     context_of,
+    fails,
     passes,
 )
 
@@ -125,29 +126,39 @@ def _asks(subject: Subject, inside: Inside, name: str) -> bool:
 # --- tables ---------------------------------------------------------------------------
 
 
-def rows_of_tables(subject: Subject) -> str:
-    """Whether as many rows of a table learn as there are distances between tokens.
+def gradients(subject: Subject) -> Result:
+    """The check of gradients; no row of a table must learn that no token reaches.
 
-    The check of gradients asks nothing of tables longer than the sequence: no token
-    reaches the rest.
+    A table of distances is longer than the sequence: with fewer tokens, fewer rows of
+    it learn. There must be as many as there are distances between tokens.
     """
-    inside = inside_of(subject)
-    if inside is None or not inside.trace.tables:
-        return ""
-    module, x = subject.copy(), subject.x()
+    found, inside = handling.gradients(subject), inside_of(subject)
+    if found[0] != FAILS or "never learn" not in found[1] or inside is None:
+        return found
+    rows, fewer = _rows_that_learn(subject, subject.T), _rows_that_learn(subject, 2)
+    tables = {name for name in rows if fewer.get(name, 0) < rows[name]}
+    inside.trace.used -= tables
+    wanted = min(subject.T, subject.window or subject.T)
+    for name in sorted(tables):
+        if rows[name] < wanted:
+            return fails(
+                f"{rows[name]} rows of {name} learn from {subject.T} tokens, which are "
+                f"at {wanted} distances"
+            )
+    return handling.gradients(subject)
+
+
+def _rows_that_learn(subject: Subject, T: int) -> dict[str, int]:
+    """How many rows of each matrix get a gradient, or columns, if all rows do."""
+    module, x = subject.copy(), subject.x(T)
     context = context_of(module, x)
     generator = torch.Generator().manual_seed(1)
     direction = torch.randn(context.shape, generator=generator).to(context)
     (context * direction).sum().backward()
-    wanted = min(subject.T, subject.window or subject.T)
+    found = {}
     for name, parameter in module.named_parameters():
-        if name in inside.trace.tables and parameter.grad is not None:
+        if parameter.grad is not None and parameter.dim() > 1:
             learned = parameter.grad.flatten(1) != 0
             by_row = learned.any(0) if learned.any(1).all() else learned.any(1)
-            rows = int(by_row.sum())
-            if rows < min(wanted, len(by_row)):
-                return (
-                    f"{rows} rows of {name} learn from {subject.T} tokens, which are "
-                    f"at {wanted} distances"
-                )
-    return ""
+            found[name] = int(by_row.sum())
+    return found

@@ -123,19 +123,8 @@ def inside_of(subject: Subject) -> Inside | None:
         inside = None if subject.half else look_inside(subject)
         if inside is not None:
             inside.turned = _turned(subject, inside)
-            inside.trace.tables = _tables(subject, inside.trace)
-            inside.trace.used -= inside.trace.tables
         subject.looked.append(inside)
     return subject.looked[0]
-
-
-def _tables(subject: Subject, trace: Trace) -> set[str]:
-    """Parameters of which products read more for more tokens: one row a distance."""
-    partly = {name for name in trace.used if trace.read(name) < trace.sizes[name]}
-    other = traced(subject, subject.x(trace.T // 2)[:1]) if partly else None
-    if other is None:
-        return set()
-    return {name for name in partly if other.read(name) < trace.read(name)}
 
 
 def unseen(subject: Subject) -> str:

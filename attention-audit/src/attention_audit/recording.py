@@ -44,11 +44,6 @@ class Trace(TorchDispatchMode):
         self.makers: dict[int, str] = {}  # the parameter in the product of a result
         self.output = torch.empty(0)
         self.used: set[str] = set()  # parameters that are part of a product
-        self.parts: dict[
-            str, set[tuple[int, int]]
-        ] = {}  # of these: from where to where
-        self.tables: set[str] = set()  # these read more for more tokens, and part of it
-        self.sizes = {name: one.numel() for name, one in module.named_parameters()}
         self.with_bias: dict[str, dict[int, Tensor]] = {}  # results that have one
         self.added_twice = ""
         self.biased: dict[str, set[str]] = {}  # for a bias, the products it is added to
@@ -74,8 +69,6 @@ class Trace(TorchDispatchMode):
             right = right[:, None] if kind == "mv" else right
             maker = next(filter(None, map(self._name, (left, right))), "")
             self.used |= {maker, self._name(args[0])} - {""}
-            for one in (args[0], left, right):
-                self._note_part(one)
             if kind == "addmm" and maker and (bias := self._name(args[0])):
                 self.biased.setdefault(bias, set()).add(maker)
             shape = (-1, *left.shape[-2:]), (-1, *right.shape[-2:])
@@ -95,22 +88,6 @@ class Trace(TorchDispatchMode):
         if isinstance(first, torch.Tensor) and first.is_floating_point():
             self._keep(first.detach().cpu().double(), maker)
         return result
-
-    def _note_part(self, operand: Tensor) -> None:
-        """Which numbers of a parameter a product has read, from where to where."""
-        if name := self._name(operand):
-            first = int(operand.storage_offset())
-            steps = zip(operand.shape, operand.stride(), strict=True)
-            last = first + sum(int((size - 1) * step) for size, step in steps)
-            self.parts.setdefault(name, set()).add((first, last + 1))
-
-    def read(self, name: str) -> int:
-        """How many numbers of a parameter products have read, at most."""
-        count = end = 0
-        for first, last in sorted(self.parts.get(name, ())):
-            count += max(0, last - max(first, end))
-            end = max(end, last)
-        return count
 
     def _note_bias(self, kind: str, args: Any, result: Any) -> None:
         """Whether a vector is added to what has it already."""
