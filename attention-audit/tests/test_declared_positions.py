@@ -8,6 +8,7 @@ import torch.nn.functional as F
 from torch import nn
 
 import attention_audit
+import corpus
 from public_bugs.positions import Bidirectional, BucketsByLength, ShiftWithoutMask
 from steps import D_IN, D, H, Steps, T, rotated
 
@@ -157,6 +158,50 @@ def test_one_factor_serves_all_keys(layer):
 )
 def test_positions_may_do_all_else(layer):
     assert audit(layer).failed == ()
+
+
+# --- wrong layers of ten kinds, in which positions are declared -----------------------
+
+WRONG = {
+    "q-WrongQ21SoftmaxTwice": "scale",
+    "z-Wrong20SoftmaxTwice": "scale",
+    "q-WrongQ24MaxOfTheColumn": "scale",
+    "v-WeightsAveraged": "scale",
+}
+KINDS = (
+    "heads",
+    "cache",
+    "future grads",
+    "tokens reached",
+    "padding",
+    "batch",
+    "dtypes",
+)
+KINDS += ("queries, keys", "gradients", "short sequences")
+
+
+def wrong_layers():
+    """Those of ``WRONG``, and for each of ten checks the first that it alone finds."""
+    expected, found = corpus.expected(), dict(WRONG)
+    for layer in corpus.LAYERS:
+        entry = layer.entry
+        options = entry["options"] if "options" in entry else corpus.options_of(entry)
+        fails = expected[str(layer)]["fails"]
+        alone = not layer.right and len(fails) == 1 and fails[0] in KINDS
+        if alone and not options.get("positions") and fails[0] not in found.values():
+            found[str(layer)] = fails[0]
+    return found.items()
+
+
+@pytest.mark.parametrize(("name", "check"), wrong_layers())
+def test_what_is_wrong_fails_with_positions_declared(name, check):
+    entry = next(one for one in corpus.LAYERS if str(one) == name).entry
+    options = entry["options"] if "options" in entry else corpus.options_of(entry)
+    sizes = entry["d_in"], entry["context_length"]
+    torch.manual_seed(0)
+    options = options | {"positions": True}
+    found = attention_audit.audit(entry["layer"](), *sizes, **options)
+    assert check in found.failed
 
 
 # --- distances ------------------------------------------------------------------------
