@@ -15,22 +15,19 @@ class ScoreOutOfRange(Attention):
         return self.drop(torch.softmax(scores.masked_fill(hidden, self.lowest), -1))
 
 
-REFUSED = "a dtype that a layer refuses with an error is taken to be none of its own"
-
-
-@bug("facebookresearch/fairseq#3575", 2021, None, missed=REFUSED)
+@bug("facebookresearch/fairseq#3575", 2021, "dtypes")
 class HundredMillion(ScoreOutOfRange):
     """Hidden scores are filled with −1e8, which float16 refuses."""
 
     lowest = -1e8
 
 
-@bug("pytorch/benchmark#794", 2022, None, missed=REFUSED)
+@bug("pytorch/benchmark#794", 2022, "dtypes")
 class Billion(ScoreOutOfRange):
     """Hidden scores are filled with −1e9, which float16 refuses."""
 
 
-@bug("AI-Hypercomputer/maxtext#575", 2024, None, missed=REFUSED)
+@bug("AI-Hypercomputer/maxtext#575", 2024, "dtypes", require=["dtypes"])
 class CosinesInFloat32(Attention):
     """Cosines and sines are float32 and lift queries and keys, not values, to it."""
 
@@ -40,7 +37,7 @@ class CosinesInFloat32(Attention):
         return super().turned(x.float(), past)
 
 
-@bug("xjdr-alt/entropix#39", 2024, None, missed=REFUSED)
+@bug("xjdr-alt/entropix#39", 2024, "dtypes", require=["dtypes"])
 class WeightsInFloat32(Attention):
     """Softmax is taken in float32, and its weights meet values in 16 bits."""
 
@@ -48,7 +45,7 @@ class WeightsInFloat32(Attention):
         return super().weights(scores.float(), hidden)
 
 
-@bug("vllm-project/vllm#996", 2023, None, missed=REFUSED)
+@bug("vllm-project/vllm#996", 2023, "dtypes", require=["dtypes"])
 class BiasOfTheDefault(Attention):
     """ALiBi's bias is made in the default dtype, float32, whatever the scores are."""
 
@@ -183,7 +180,7 @@ class FixedPlaces(Attention):
         return self.table.to(at.device)[at]
 
 
-@bug("lyuwenyu/RT-DETR#677", 2026, None, missed=REFUSED, fixed=FixedPlaces)
+@bug("lyuwenyu/RT-DETR#677", 2026, "dtypes", require=["dtypes"], fixed=FixedPlaces)
 class PlacesNoBuffer(FixedPlaces):
     """Fixed positions are an attribute, no buffer: half() leaves them in float32."""
 

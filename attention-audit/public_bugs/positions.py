@@ -250,7 +250,7 @@ class Bidirectional(Relative):
 @bug(
     "ZhengkunTian/OpenTransformer#25",
     2021,
-    "padding",
+    "distances",
     fixed=Bidirectional,
     positions="relative",
 )
@@ -310,7 +310,7 @@ class Bucketed(Bidirectional):
 @bug(
     "NVIDIA/TensorRT#3370",
     2023,
-    "padding",
+    "distances",
     fixed=Bucketed,
     positions="relative",
 )

@@ -333,7 +333,6 @@ VERDICTS = (
         (
             "nn.MultiheadAttention",
             "nn.MultiheadAttention, causal",
-            "nn.TransformerEncoderLayer",
         ),
         ("padding",),
         "A bug, since two paths of one layer differ. With `need_weights=True` the rows "

@@ -312,6 +312,98 @@ def test_sarif_of_an_error_names_its_line_and_an_allowed_check_is_suppressed(pro
     assert result["level"] == "note"
 
 
+# Of the schema of SARIF 2.1.0: what each object that is written must have, and where
+# its parts stand.
+SARIF = {
+    "log": (["version", "runs"], {"runs": "run"}),
+    "run": (
+        ["tool"],
+        {"tool": "tool", "invocations": "invocation", "results": "result"},
+    ),
+    "tool": (["driver"], {"driver": "component"}),
+    "component": (["name"], {"rules": "rule"}),
+    "rule": (["id"], {"shortDescription": "text", "help": "text"}),
+    "text": (["text"], {}),
+    "invocation": (["executionSuccessful"], {}),
+    "result": (
+        ["message"],
+        {"message": "text", "locations": "location", "suppressions": "suppression"},
+    ),
+    "suppression": (["kind"], {}),
+    "location": ([], {"physicalLocation": "place"}),
+    "place": (["artifactLocation"], {"artifactLocation": "artifact"}),
+    "artifact": ([], {}),
+}
+KNOWN_TO_SARIF = {
+    "level": ["none", "note", "warning", "error"],
+    "kind": ["inSource", "external"],
+    "version": ["2.1.0"],
+}
+
+
+def lacking(kind, value):
+    """What a part of a log lacks, or has of another kind than the schema says."""
+    if isinstance(value, list):
+        return [one for part in value for one in lacking(kind, part)]
+    required, parts = SARIF[kind]
+    found = [f"{kind}: {name}" for name in required if name not in value]
+    for name, words in KNOWN_TO_SARIF.items():
+        if (
+            kind in ("log", "result", "suppression")
+            and value.get(name, words[-1]) not in words
+        ):
+            found.append(f"{kind}: {name}")
+    for name, part in parts.items():
+        found += lacking(part, value[name]) if name in value else []
+    return found
+
+
+def test_sarif_has_what_its_schema_requires(project):
+    given = ["layers.py:Mine", "--args", "4", "3", "divisor=2", *SIZES]
+    for more in ([], ["--allow", "scale"]):
+        command.main([*given, *more, "--sarif", "b.sarif"])
+        log = json.loads((project / "b.sarif").read_text(encoding="utf-8"))
+        assert log["$schema"].endswith("sarif-2.1.0.json")
+        assert lacking("log", log) == []
+        (result,) = log["runs"][0]["results"]
+        del result["message"], log["runs"][0]["tool"]["driver"]["name"]
+        assert lacking("log", log) == ["component: name", "result: message"]
+
+
+def test_who_reads_the_start_of_the_table_sees_no_traceback(project):
+    wrong = ["layers.py:Mine", "--args", "4", "3", "divisor=2", *SIZES]
+    run = [sys.executable, "-m", "attention_audit", *wrong]
+    with subprocess.Popen(
+        run, cwd=project, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        process.stdout.close()
+        said = process.stderr.read()
+    assert (said, process.returncode) == ("", 1)
+
+
+WINDOWED = """
+import torch
+from layers import Mine
+
+class Windowed(Mine):
+    def __init__(self, window):
+        super().__init__(4, 3)
+        self.sliding_window = window
+"""
+
+
+def test_a_window_that_is_not_asked_is_noted(project, capsys):
+    (project / "windowed.py").write_text(WINDOWED, encoding="utf-8")
+    for window, said in (
+        (16, "note: the layer's sliding_window is 16, and there are"),
+        (2, "note: the layer's sliding_window is 2, and no window is declared"),
+    ):
+        command.main(["windowed.py:Windowed", "--args", str(window), *SIZES])
+        assert said in " ".join(capsys.readouterr().out.split())
+    command.main(["layers.py:Mine", "--args", "4", "3", *SIZES])
+    assert "note:" not in capsys.readouterr().out
+
+
 def test_a_sarif_file_that_cannot_be_written_is_told(project, capsys):
     given = ["layers.py:Mine", "--args", "4", "3", *SIZES]
     assert command.main([*given, "--sarif", "no/such/folder.sarif"]) == 2

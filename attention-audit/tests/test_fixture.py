@@ -65,6 +65,15 @@ def test_slow(attention_audit):
 
     attention_audit(Slow(2), 4, 5, seconds=0.2)
 
+def test_slow_and_required(attention_audit):
+    class Slow(Mine):
+        def forward(self, x):
+            while x.shape[1] == 1:
+                time.sleep(0.001)
+            return super().forward(x)
+
+    attention_audit(Slow(2), 4, 5, seconds=0.2, require="scale")
+
 def test_no_such_check(attention_audit):
     class Counted(Mine):
         calls = 0
@@ -120,17 +129,19 @@ def test_what_passes_and_what_fails(said):
     summary = said.partition("short test summary info")[2].splitlines()
     results = {line.split(" - ")[0] for line in summary if "::" in line}
     failing = {"test_wrong", "test_another_is_allowed", "test_required"}
+    failing |= {"test_slow_and_required"}
     names = {
         name.partition("(")[0]
         for name in TESTS.split("def ")
         if name.startswith("test_")
     }
-    assert len(names) == 11
+    assert len(names) == 12
     assert results == {
         f"{'FAILED' if name in failing else 'PASSED'} test_mine.py::{name}"
         for name in names - {"test_slow"}
     }
     assert "Slow: not run: one token, empty batch, " in said
+    assert "Slow: required, but not run: scale; see seconds" in said
     assert "FAILED test_mine.py::test_wrong - Failed: Mine: scale" in summary
 
 
@@ -139,7 +150,8 @@ def test_a_failure_shows_the_table_once_and_no_code(said):
     lines = failure.splitlines()[1:]
     assert lines[:2] == ["Mine: scale", "audit of Mine"]
     assert "scale           FAILS           divides by 1.00; √D is 2.00, D = 4" in lines
-    assert lines[-1] == f"{'':16}look at: the divisor in the reason"
+    assert lines[-2] == f"{'':16}look at: the divisor in the reason"
+    assert lines[-1] == "test_mine.py:6: scale"
     assert failure.count("output shape") == 1
     assert "attention_audit(" not in failure
 

@@ -11,8 +11,9 @@ compilation (``contracts``). Others look ``inside`` a call, at its ``weights`` a
 ``heads``: all that it computes is kept by ``recording``, and ``sources`` finds where
 queries, keys and values come from. Where a check passes, others ask ``further``: in
 train mode (``training``), after other calls (``sequences``), by small steps
-(``derivatives``). ``calling`` and ``limits`` run a check so that it ends and nothing of
-it gets out; ``causes`` says what a failure would mean.
+(``derivatives``), why 16 bits are refused (``refusals``); where one fails, ``excuses``
+ask whether that is meant. ``calling`` and ``limits`` run a check so that it ends and
+nothing of it gets out; ``causes`` says what a failure would mean.
 
 To import torch takes seconds. So this module, from which the command reads its options,
 imports no torch; the first audit does.

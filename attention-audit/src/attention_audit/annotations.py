@@ -70,6 +70,16 @@ def _result(
     return result
 
 
+def line_of(found: "Audit", check: str, layer: "nn.Module") -> str:
+    """Where a failing check stands, such as "layers.py:18", or ""."""
+    reason = next(row.reason for row in found.rows if row.check == check)
+    for one in _locations(reason, layer):
+        place = one["physicalLocation"]
+        uri = urllib.parse.unquote(place["artifactLocation"]["uri"])
+        return f"{uri.removeprefix('file://')}:{place['region']['startLine']}"
+    return ""
+
+
 def _locations(reason: str, layer: "nn.Module") -> list[dict[str, Any]]:
     """The line that a reason names, or that of the layer's class, if either is known.
 

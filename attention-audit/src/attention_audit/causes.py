@@ -178,6 +178,35 @@ PARTS: dict[str, Told] = {
             "one small projection shared by all heads",
         ),
     ),
+    "refuses float16 and not": Told(
+        "it can't be trained or run in float16",
+        (
+            "a mask of -1e9, which only wider dtypes have",
+            "another constant above 65,504: `torch.finfo(scores.dtype).min` fits",
+        ),
+    ),
+    "another dtype in the middle": Told(
+        "it can't be trained or run in 16 bits",
+        (
+            "cosines, a bias or positions made without `dtype=`, or no buffer",
+            "a part lifted to float32, and not brought back before a product",
+        ),
+    ),
+    "have the other sign": Told(
+        "what is farther away counts more, and the next token least",
+        (
+            "the bias added where it must be taken off",
+            "distances counted as key less query in one place, as query less key in "
+            "another",
+        ),
+    ),
+    r"with \d+ tokens, not \d+": Told(
+        "what was learned about a distance holds for one length only",
+        (
+            "a shift of rows that a causal mask alone makes right",
+            "buckets or tables spread over the sequence, not over all distances",
+        ),
+    ),
     "norm over all heads": Told(
         "heads aren't free of one another",
         (

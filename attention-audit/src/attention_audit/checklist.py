@@ -13,10 +13,12 @@ from attention_audit import (
     caches,
     contracts,
     derivatives,
+    excuses,
     further,
     handling,
     heads,
     reading,
+    refusals,
     sequences,
     validation,
     weights,
@@ -25,7 +27,7 @@ from attention_audit.calling import apart, wake_meta_device
 from attention_audit.explained import require_names
 from attention_audit.frames import place
 from attention_audit.limits import within
-from attention_audit.report import FAILS, REQUIRED, SKIPPED, UNRUN, Audit, Row
+from attention_audit.report import FAILS, PASSES, REQUIRED, SKIPPED, UNRUN, Audit, Row
 from attention_audit.subject import (
     Declared,
     Nonsense,
@@ -37,6 +39,7 @@ from attention_audit.subject import (
 from attention_audit.training import again, without_dropout
 
 KINDS = ("rotary", "alibi", "relative")
+MADE_ELSEWISE = "required, but something is made in another dtype in the middle: "
 CLEAR_OF_WINDOW = 2  # tokens more than a window has, so that one too wide shows
 
 # In the order of the table. Unless the first passes, the others are in vain.
@@ -59,11 +62,11 @@ FUNCTIONS: dict[str, Callable[[Subject], Result]] = {
     "heads": heads.heads_apart,
     "queries, keys": heads.roles,
     "distances": heads.distances,
-    "padding": contracts.padding,
+    "padding": excuses.padding,
     "cache": caches.cache,
-    "dtypes": handling.dtypes,
+    "dtypes": excuses.dtypes,
     "large inputs": handling.large_inputs,
-    "gradients": handling.gradients,
+    "gradients": excuses.gradients,
     "input kept": handling.input_unchanged,
     "dropout": handling.dropout_in_training,
     "eval repeats": handling.eval_repeats,
@@ -88,7 +91,7 @@ FURTHER: dict[str, tuple[Callable[[Subject], str], ...]] = {
     "hidden weights": (again(weights.no_weight_on_what_is_hidden),),
     "row sums": (
         further.equal_tokens_unseen,
-        further.one_token_alone,
+        excuses.one_token_alone,
         again(weights.rows_sum_to_one),
     ),
     "weights shown": (again(weights.weights_shown_are_used, always=True),),
@@ -99,8 +102,12 @@ FURTHER: dict[str, tuple[Callable[[Subject], str], ...]] = {
         again(heads.heads_apart),
     ),
     "distances": (again(heads.distances),),
-    "padding": (again(contracts.padding, always=True),),
-    "dtypes": (sequences.moved_there_and_back, sequences.parameters_cast),
+    "padding": (again(excuses.padding, always=True),),
+    "dtypes": (
+        refusals.refuses_float16_alone,
+        sequences.moved_there_and_back,
+        sequences.parameters_cast,
+    ),
     "gradients": (derivatives.gradients_of_steps, sequences.gradients_after_none),
     "dropout": (without_dropout, sequences.train_after_eval),
     "eval repeats": (sequences.after_other_calls,),
@@ -132,14 +139,19 @@ def ask(
     with warnings.catch_warnings():  # a layer's own warnings are no check's business
         warnings.simplefilter("ignore")
         rows = [_held_to(row, required) for row in _examine(subject, seconds)]
-    found = Audit(type(module).__name__, tuple(rows))
+    notes = tuple(_undeclared_windows(subject))
+    found = Audit(type(module).__name__, tuple(rows), notes=notes)
     print(found)
     return found
 
 
 def _held_to(row: Row, required: Collection[str]) -> Row:
-    """The row, which fails if it is not applicable and was required."""
-    if row.result != SKIPPED or row.check not in required:
+    """The row, which fails if it was required and isn't applicable, or not wholly."""
+    if row.check not in required or row.result not in (SKIPPED, PASSES):
+        return row
+    if row.check == "dtypes" and refusals.mixed(row.reason):
+        return Row(row.check, *fails(f"{MADE_ELSEWISE}{row.reason}"))
+    if row.result == PASSES:
         return row
     return Row(row.check, *fails(f"{REQUIRED}{row.reason}"))
 
@@ -179,6 +191,30 @@ def _windows(window: object) -> list[Any]:
     if known := [one for one in window if one is not None]:
         return known
     raise ValueError(f"window is {window!r}; at least one head must have one")
+
+
+def _undeclared_windows(subject: Subject) -> Iterator[str]:
+    """What the layer itself calls a window, where no check asks about it."""
+    if not isinstance(subject.module, nn.Module):
+        return
+    told, T = set(), subject.T
+    for part in subject.module.modules():
+        for name, value in vars(part).items():
+            is_window = "window" in name.lower() or "sliding" in name.lower()
+            if not is_window or type(value) is not int or value < 1:
+                continue
+            declared = _windows(subject.declared.window)
+            if (declared and value < T) or (name, value) in told:
+                continue
+            told.add((name, value))
+            if value >= T:
+                yield (
+                    f"the layer's {name} is {value}, and there are {T} tokens: nothing "
+                    "that it hides was asked; build the layer with a smaller one, and "
+                    "declare window"
+                )
+            else:
+                yield f"the layer's {name} is {value}, and no window is declared"
 
 
 def _require_room(context_length: int, window: int) -> None:

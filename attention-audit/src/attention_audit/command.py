@@ -56,7 +56,23 @@ HOW_TO_READ = "what each check asks: attention-audit --explain"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Audit what the command line names; the exit status."""
+    """Audit what the command line names; the exit status.
+
+    Whoever reads the start of the table, as ``head`` does, may close it before its end.
+    """
+    kept: list[int] = []
+    try:
+        status = _main(arguments, kept)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # What is still to be written would raise once more, when Python ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return kept[0] if kept else PASSED
+    return status
+
+
+def _main(arguments: Sequence[str] | None, status: list[int]) -> int:
+    """As ``main``; the status stands in the list before anything is printed."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal may not know √
             stream.reconfigure(errors="backslashreplace")
@@ -73,6 +89,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"attention-audit: {error}", file=sys.stderr)
         return NOT_AUDITED
     allowed = [name for name in found.failed if name not in failed]
+    status.append(FAILED if failed else NOT_RUN if found.unrun else PASSED)
     if given.sarif:
         log = json.dumps(sarif(found, layer, tuple(allowed)), indent=2)
         try:
@@ -90,9 +107,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if idle:
         line = f"allowed to fail, but doesn't: {', '.join(idle)}"
         print(f"attention-audit: {line}", file=sys.stderr)
-    if failed:
-        return FAILED
-    return NOT_RUN if found.unrun else PASSED
+    return status[0]
 
 
 def _audit(

@@ -72,6 +72,11 @@ def _slopes(subject: Subject, training: bool) -> list[Slope]:
     def value() -> Tensor:
         return (context_of(module, x) * direction).sum()
 
+    def again() -> Tensor:
+        module.train()  # some keep a table of parameters until the mode changes
+        module.train(training)
+        return value()
+
     with torch.no_grad():
         if seen.coarsest > COARSEST or value() != value():
             return []
@@ -87,7 +92,7 @@ def _slopes(subject: Subject, training: bool) -> list[Slope]:
         along = random(one.shape)
         told = (gradient * along).sum().item()
         for sizes, allowed in STEPS if seen.coarsest < FINE else STEPS[1:]:
-            steps = tuple(_stepped(value, one, along, size) for size in sizes)
+            steps = tuple(_stepped(again, one, along, size) for size in sizes)
             if max(steps) - min(steps) <= allowed * max(map(abs, steps)):
                 found.append(Slope(name, told, steps, allowed))
                 break

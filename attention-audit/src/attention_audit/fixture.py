@@ -22,8 +22,8 @@ def attention_audit() -> Callable[..., "Audit"]:
     """Audit an attention layer: attention_audit(layer, d_in, context_length, ...).
 
     Takes all options of the audit, and allow=("scale",) for checks that may fail. Fails
-    the test with the audit's table where any other check fails, and skips it where
-    checks weren't run for want of time.
+    the test with the audit's table where any other check fails or a required one wasn't
+    run, and skips it where others weren't for want of time.
     """
     return require
 
@@ -55,6 +55,7 @@ def require(
     """
     __tracebackhide__ = True
     from attention_audit import audit
+    from attention_audit.annotations import line_of
     from attention_audit.explained import require_names
 
     allow = require_names("allow", allow)
@@ -62,8 +63,22 @@ def require(
         found = audit(module, d_in, context_length, **options)
     failed, idle = found.failed_except(allow)
     if failed:
-        said = f"{found.name}: {', '.join(failed)}\n{found}\n{found.advice()}"
-        pytest.fail(said.rstrip(), pytrace=False)
+        lines = [
+            f"{line}: {check}"
+            for check in failed
+            if (line := line_of(found, check, module))
+        ]
+        said = [
+            f"{found.name}: {', '.join(failed)}",
+            str(found),
+            found.advice(),
+            *lines,
+        ]
+        pytest.fail("\n".join(said).rstrip(), pytrace=False)
+    required = require_names("require", options.get("require", ()))
+    if late := [name for name in required if name in found.unrun]:
+        why = f"required, but not run: {', '.join(late)}; see seconds"
+        pytest.fail(f"{found.name}: {why}\n{found}", pytrace=False)
     print(found)
     if found.unrun:  # a slow machine is no mistake of the layer
         pytest.skip(f"{found.name}: not run: {', '.join(found.unrun)}; see seconds")

@@ -365,6 +365,8 @@ def distances(subject: Subject) -> Result:
     logits = logits - logits.diagonal(dim1=1, dim2=2)[..., None]  # 0 at distance 0
     if reason := _uneven(logits, known):
         return fails(reason)
+    if not subject.causal and (reason := _by_length(subject, equal, logits, known)):
+        return fails(reason)
     moved = logits[known].abs().max().item()
     if moved < 1e-4:
         return fails("equal tokens have equal weights, wherever they stand")
@@ -398,6 +400,28 @@ def _uneven(logits: Tensor, known: Tensor) -> str:
     return ""
 
 
+def _by_length(subject: Subject, equal: Tensor, logits: Tensor, known: Tensor) -> str:
+    """Where what a distance means depends on how many tokens there are.
+
+    ``short sequences`` asks that of causal layers.
+    """
+    T = len(logits[0]) - 1
+    fewer = look_inside(subject, x=equal[:, :T])
+    if fewer is None or len(logits) != fewer.H:
+        return ""
+    known = known[:, :T, :T] & (fewer.weights > 1e-30)
+    now = fewer.weights.clamp_min(1e-300).log()
+    now = now - now.diagonal(dim1=1, dim2=2)[..., None]
+    change = (now - logits[:, :T, :T]).abs() * known
+    if change.max() <= 1e-3:
+        return ""
+    h, t, s = (change == change.max()).nonzero()[0].tolist()
+    return (
+        f"head {h}: with {T} tokens, not {T + 1}, an equal token at distance {t - s} "
+        f"scores differently, by {number(change.max().item())}"
+    )
+
+
 def _slopes_of_alibi(logits: Tensor) -> Result:
     """The published slopes, of Press et al. 2022 and the code with it."""
     H = len(logits)
@@ -405,9 +429,11 @@ def _slopes_of_alibi(logits: Tensor) -> Result:
     right = torch.tensor(published_slopes(H)).to(found)
     worst = int((found / right - 1).abs().argmax())
     if abs(found[worst] / right[worst] - 1) > 0.01:
+        turned = bool(((found / right + 1).abs() <= 0.01).all())
+        sign = ": all have the other sign" if turned else ""
         return fails(
             f"head {worst} loses {found[worst]:.4f} a token; {right[worst]:.4f} is "
-            f"published for {H} heads"
+            f"published for {H} heads{sign}"
         )
     later = logits.diagonal(1, 1, 2).mean(dim=1)  # one token ahead, where it may look
     if later.isfinite().all() and later.abs().max() < 100:

@@ -89,11 +89,13 @@ class Audit:
         name: of the module's class.
         rows: a tuple of Row, one for each check, in the order of the table.
         cell: which of the notebook's cells made it, or None.
+        notes: what no check asks for want of a declaration, in sentences.
     """
 
     name: str
     rows: tuple[Row, ...]
     cell: str | None = field(default_factory=_cell, repr=False, compare=False)
+    notes: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -153,6 +155,7 @@ class Audit:
             "name": self.name,
             "ok": self.ok,
             "counts": self.counts,
+            "notes": list(self.notes),
             "rows": [asdict(row) for row in self.rows],
             "advice": {
                 row.check: told(row.check, row.reason)._asdict()
@@ -201,11 +204,12 @@ class Audit:
         return [*self.rows[:-count], others]
 
     def _last(self) -> list[str]:
-        """The number of rows of each kind, and what to mend before all else."""
+        """The number of rows of each kind, notes, and what to mend before all else."""
         total = ", ".join(f"{count} {word}" for word, count in self.counts.items())
+        notes = [textwrap.fill(f"note: {note}", WIDTH) for note in self.notes]
         if FIRST not in self.failed or len(self.failed) == 1:
-            return [total]
-        return [total, f'mend "{FIRST}" first: other checks compare calls']
+            return [total, *notes]
+        return [total, *notes, f'mend "{FIRST}" first: other checks compare calls']
 
     def html(self) -> str:
         """The table as HTML, for a page or a report; it needs no style sheet."""

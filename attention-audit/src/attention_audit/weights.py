@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from attention_audit.inside import (
+    EXPLAINED,
     Inside,
     inside_of,
     look_inside,
@@ -19,6 +20,7 @@ from attention_audit.inside import (
 )
 from attention_audit.sources import Source, met_at_home
 from attention_audit.subject import (
+    TOLERANCE,
     Result,
     Subject,
     fails,
@@ -29,6 +31,10 @@ from attention_audit.subject import (
 )
 
 SEEDS = range(8)
+FEWEST_KEYS = 3
+MOST_FEATURES = 32
+LOUDER = 3  # times as large as usual: where scores are near 0, any function is straight
+SAME_FACTOR = 0.02  # how far apart, as a share, factors of one head may be
 NO_SOFTMAX = "softmax=False"
 UNEXPLAINED = 0.05  # what softmax of a multiple of the scores may leave unexplained
 
@@ -69,6 +75,9 @@ def rows_sum_to_one(subject: Subject) -> Result:
         )
         if abs(worst - 1) < (1e-2 if half else 1e-4):
             continue
+        if inside is not None and _gated(subject, inside):
+            shown = f"1 times a gate, {number(worst)} at worst"
+            continue
         if inside is None or not _sink(inside):
             return fails(f"{name}: a row sums to {number(worst)}")
         shown = f"less than 1, {shown} at worst: a sink takes the rest"
@@ -99,6 +108,28 @@ def _sink(inside: Inside) -> bool:
     sink = missing.log() - weights.gather(-1, best)[..., 0].log() + scores
     spread = sink[slopes.isfinite()].std(dim=-1)
     return bool((spread < 1e-3).all())
+
+
+def _gated(subject: Subject, inside: Inside) -> bool:
+    """Whether a row sums to what its own token alone decides: a gate, meant for it."""
+    T, x = inside.x.shape[1], inside.x.to(subject.x())
+    sums = inside.weights.sum(dim=-1)  # (H, T)
+    if inside.turned or not (sums > 0).all():
+        return False
+    for t in {1, T // 2, T - 1}:
+        for own in (False, True):
+            other = subject.x(T, seed=12)[:1]
+            changed = x.clone() if own else other
+            changed[:, t] = other[:, t] if own else x[:, t]
+            after = look_inside(subject, x=changed)
+            if after is None or after.weights.shape != inside.weights.shape:
+                return False
+            moved = (after.weights.sum(dim=-1) - sums)[:, t].abs()
+            if own and not (moved > 1e-4).all():
+                return False
+            if not own and not (moved < 1e-6).all():
+                return False
+    return True
 
 
 def _all_weights(subject: Subject) -> Iterator[tuple[str, Tensor]]:
@@ -150,8 +181,16 @@ def scale(subject: Subject) -> Result:
     if subject.T < 3:
         return skip("too few tokens to compare")
     slopes, rest = _slopes(subject, inside)
+    some = subject.declared.positions is True and rest > EXPLAINED
+    if some and (reason := _factor_by_key(subject, inside)):
+        return fails(reason)
     if rest > UNEXPLAINED:
         if subject.declared.positions:
+            if _no_softmax(subject, inside):
+                return fails(
+                    "weights are no softmax of queries · keys times a number and what "
+                    "positions add"
+                )
             return skip("scores are more than queries · keys and a bias")
         return fails("weights are no softmax of queries · keys times a number")
     queries, keys = inside.source(inside.queries), inside.source(inside.keys)
@@ -183,6 +222,95 @@ def scale(subject: Subject) -> Result:
     if wanted is not None:
         return passes(f"multiplies by {number(worst)}, as declared")
     return passes(f"divides by {1 / worst:.2f} = √D, D = {D}")
+
+
+def _factor_by_key(subject: Subject, inside: Inside) -> str:
+    """Where scores are queries · keys times a number that changes with the key; or "".
+
+    Positions may turn queries and keys, and may add to scores. Over several sequences,
+    the last row tells what each of its keys is multiplied by and what is added.
+    """
+    T, shape = inside.x.shape[1], inside.weights.shape
+    looks = [look_inside(subject, x=subject.x(T, seed=20 + seed)[:1]) for seed in SEEDS]
+    found = [one for one in looks if one is not None and one.weights.shape == shape]
+    if len(found) < len(SEEDS):
+        return ""
+    raw = torch.stack([one.raw[:, -1] for one in found])  # (sequences, H, T)
+    weights = torch.stack([one.weights[:, -1] for one in found])
+    for h in range(inside.H):
+        known = (weights[:, h] > 1e-30).all(dim=0).nonzero().flatten()
+        if len(known) < FEWEST_KEYS:
+            continue
+        scores, logits = raw[:, h, known], weights[:, h, known].log()
+        factors, rest = _factors(scores, logits)
+        low, high = int(factors.argmin()), int(factors.argmax())
+        spread = (factors[high] - factors[low]) / factors.abs().mean()
+        if rest < EXPLAINED and spread > SAME_FACTOR:
+            named = [
+                f"{factors[one]:.2f} for token {int(known[one])}" for one in (low, high)
+            ]
+            return (
+                f"head {h} multiplies queries · keys by {' and by '.join(named)}: "
+                "positions may add to scores, and one factor serves all keys"
+            )
+    return ""
+
+
+def _no_softmax(subject: Subject, inside: Inside) -> bool:
+    """Whether one key moves the logarithm of its weight otherwise than in proportion.
+
+    Only its token changes. Seen from another token, what that adds to a score is a
+    number for each feature of the key, whatever positions have to do with it; and of
+    two weights of a softmax, the quotient depends on no other.
+    """
+    T, D = inside.x.shape[1], inside.D
+    if D > MOST_FEATURES or T < 3 or inside.turned:
+        return False
+    x, own, at = LOUDER * inside.x.to(subject.x()), T - 1, T - 2
+    keys, logits, fixed = [], [], []
+    for seed in range(3 * D + 9):
+        other = x.clone()
+        other[:, at] = LOUDER * subject.x(T, seed=30 + seed)[:1, at]
+        found = look_inside(subject, x=other)
+        if found is None or found.weights.shape != inside.weights.shape:
+            return False
+        keys.append(found.keys[:, at])
+        logits.append(found.weights[:, own, [at, own]].log())
+        fixed.append(torch.cat([found.queries[:, own], found.keys[:, own]], dim=-1))
+    moved = (torch.stack(fixed) - fixed[0]).abs().max()
+    if not moved <= TOLERANCE * fixed[0].abs().max():  # tokens were mixed before
+        return False
+    if not (torch.stack(keys).std(dim=0) > TOLERANCE).all():  # what met were no keys
+        return False
+    for h in range(inside.H):
+        wanted = torch.stack([one[h, 0] - one[h, 1] for one in logits])[:, None]
+        if not wanted.isfinite().all() or wanted.std() < TOLERANCE:
+            continue
+        columns = torch.stack([one[h] for one in keys])
+        columns = torch.cat([columns, torch.ones(len(keys), 1).to(columns)], dim=1)
+        share = torch.linalg.lstsq(columns, wanted, driver="gelsd").solution
+        if (columns @ share - wanted).std() > UNEXPLAINED * wanted.std():
+            return True
+    return False
+
+
+def _factors(scores: Tensor, logits: Tensor) -> tuple[Tensor, float]:
+    """For keys (N, S) of one row, the factors (S,), and what they leave unexplained.
+
+    The logarithms of weights are factor times score plus a bias, key by key, less what
+    all keys of a sequence share: the last key is taken off.
+    """
+    N, S = scores.shape
+    rows = []
+    for s in range(S - 1):
+        row = torch.zeros(N, 2 * S - 1, dtype=scores.dtype)
+        row[:, s], row[:, S - 1], row[:, S + s] = scores[:, s], -scores[:, -1], 1.0
+        rows.append(row)
+    wanted = (logits[:, :-1] - logits[:, -1:]).T.reshape(-1, 1)
+    columns = torch.cat(rows)
+    share = torch.linalg.lstsq(columns, wanted, driver="gelsd").solution
+    rest = (columns @ share - wanted).norm() / wanted.norm().clamp_min(1e-30)
+    return share[:S, 0], rest.item()
 
 
 def _traced(source: Source) -> bool:
