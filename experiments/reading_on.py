@@ -8,8 +8,9 @@ length, or, as a control, at the old one; those with T5's biases, with partial r
 positions and without positions read as they are.
 
 Where a note is asked for several times, a later question could be answered from an
-earlier one. So before fine-tuning each note is also asked for "once". And a rotary
-model also reads the last 64 tokens anew for each token, in a sliding "window".
+earlier one. So each note is also asked for "once", before fine-tuning and after it at
+the new length. And a rotary model also reads the last 64 tokens anew for each token, in
+a sliding "window".
 """
 
 import dataclasses
@@ -295,7 +296,8 @@ def train_one(settings: many.Settings) -> many.Run:
     Returns:
         run: what was ``measured`` on windows of TRAINED tokens for "trained"; what
             ``asked_once`` or ``in_windows`` found for "once" and "window"; else what
-            was measured on windows of LONGER.
+            was measured on windows of LONGER, and for "longer" with the shares that are
+            recalled where each note is asked for "once".
     """
     texts, kind, seed = read_texts(), settings["kind"], settings["seed"]
     if settings["part"] == "trained":
@@ -319,7 +321,10 @@ def train_one(settings: many.Settings) -> many.Run:
             seed=seed,
         )
         fit(model, texts, T, config)
-    return measured(model, texts, LONGER)
+    found = measured(model, texts, LONGER)
+    if settings["part"] == "longer":
+        found["once"] = asked_once(model, texts)["notes"]
+    return found
 
 
 def wanted(record: dict[str, Any]) -> list[many.Settings]:

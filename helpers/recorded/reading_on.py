@@ -35,8 +35,8 @@ def summary(side: str, part: str = "before") -> list[list[float]]:
     Returns:
         rows: for each seed the four ``COLUMNS``: the loss on stories from character 16
             to 64, and from 192 on, in nats per character; and the share of notes that
-            are recalled from up to 64 tokens back, and from over 128. Before
-            fine-tuning each note is asked for once.
+            are recalled from up to 64 tokens back, and from over 128. Each note
+            is asked for once, but for "control".
 
     Raises:
         ValueError: a side or a part that wasn't run.
@@ -46,15 +46,16 @@ def summary(side: str, part: str = "before") -> list[list[float]]:
     kind, way = SIDES[side]
     runs = results.record("reading_on")["runs"]
     found = at_best_rate(runs, kind=kind, way=way, part=part)
-    asked = found
+    notes = [run.get("once", run["notes"]) for run in found]
     if part == "before":
-        asked = at_best_rate(runs, kind=kind, way=way, part="once")
+        once = at_best_rate(runs, kind=kind, way=way, part="once")
+        notes = [run["notes"] for run in once]
     return [
         [
             run["stories"][1],
             run["stories"][4],
-            statistics.fmean(one["notes"][:2]),
-            statistics.fmean(one["notes"][3:]),
+            statistics.fmean(shares[:2]),
+            statistics.fmean(shares[3:]),
         ]
-        for run, one in zip(found, asked, strict=True)
+        for run, shares in zip(found, notes, strict=True)
     ]

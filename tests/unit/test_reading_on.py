@@ -136,6 +136,7 @@ def test_a_run_is_the_same_each_time_and_its_weights_are_kept(tmp_path, monkeypa
     (kept,) = (tmp_path / "reading_on").iterdir()
     tuned = first | {"part": "longer", "way": "as trained", "from": [0.004, 3]}
     run = reading_on.train_one(tuned)
+    assert len(run["once"]) == len(run["notes"])
     kept.unlink()
     assert run == reading_on.train_one(tuned)
 
