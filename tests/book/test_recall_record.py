@@ -79,6 +79,8 @@ def test_a_longer_training_recalls_most_of_what_a_short_one_misses():
         {run["steps"] for run in RECORD["runs"] if run["side"] == x} for x in sides
     ]
     assert steps == [{600}, {2400}, {9600}]
+    others = [run for run in RECORD["runs"] if run["side"] in recall.SIDES]
+    assert {run["steps"] for run in others} == {600}
 
 
 def test_overwriting_recalls_more_than_adding_does():
