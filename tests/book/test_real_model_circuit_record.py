@@ -3,9 +3,12 @@
 import statistics
 
 import pytest
+import torch
 
 from experiments.real_model import circuit, circuit_controls, circuit_switches
 from experiments.real_model.heads import head_name
+from experiments.real_model.prefixes import streams
+from experiments.real_model.pretrained_models import smollm2
 from experiments.real_model.prompts import HALVES, prompts
 from experiments.real_model.two_prompts import (
     AT_AGAIN,
@@ -57,6 +60,19 @@ def test_the_lens_sees_nothing_before_layer_23_has_read(half):
     assert lens["rank"][24][MEAN] > 20
     assert lens["rank"][30][MEAN] < 1
     assert lens["input"][0][MEAN] == 1
+
+
+def test_the_lens_sinks_because_the_stream_grows():
+    need("smollm2-135m")
+    model, _ = smollm2()
+    norms = []
+    for frame in HALVES["testing"][0]:
+        own = streams(model, prompts("testing", frame, 4).clean, -1)
+        norms.append(own.norm(dim=-1).mean(dim=0))
+    into_24, after_all = torch.stack(norms).mean(dim=0)[[24, 30]]
+    assert after_all > 2 * into_24
+    lens = run_of(what="behaviour", start=False)["testing"]["lens"]["difference"]
+    assert lens[30][MEAN] > lens[24][MEAN] * into_24 / after_all  # before the norm
 
 
 @pytest.mark.parametrize("half", BOTH)

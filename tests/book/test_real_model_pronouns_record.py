@@ -56,6 +56,10 @@ def test_the_head_knows_things_from_persons():
     half = own["found"]["half 1"]
     assert half["it to thing"][1] > half["it to person"][2]
     assert half["he to person"][1] > half["he to thing"][2]
+    # In half of the frames the person comes first: it isn't the place alone.
+    frames = [frame for frame, *_ in pronoun_frames.KINDS[1]]
+    first = [one.index("{person}") < one.index("{thing}") for one in frames]
+    assert sum(first) == 3
 
 
 def test_a_head_follows_the_verb_from_another_pronoun_too():

@@ -177,3 +177,10 @@ def test_one_first_token_kept_makes_up_for_most_of_what_a_window_loses(text):
     for window in (32, 128, 256):
         without = statistics.fmean(above(text, window, "first 0"))
         assert without > 3 * statistics.fmean(above(text, window, "first 4"))
+
+
+@pytest.mark.parametrize("text", sink_texts.OF_THE_BOOK)
+def test_nearly_all_of_the_twelve_texts_begin_with_different_tokens(text):
+    need("smollm2-135m")
+    tested = sink_texts.windows(text, sinks.PIECES, sinks.LENGTH)[1::2][:12]
+    assert len(tested[:, 0].unique()) > 10
