@@ -83,6 +83,36 @@ class WithDropout(Steps):
         return dropped * keep / (1 - self.dropout_p) if self.training else dropped
 
 
+# --- without gradients ----------------------------------------------------------------
+
+
+class AddsInPlace(Steps):
+    """The tokens themselves take the sum, where no gradient is asked for."""
+
+    def __init__(self):
+        super().__init__()
+        self.out = nn.Linear(H * D, D_IN)
+
+    def forward(self, x):
+        context = super().forward(x)
+        return x + context if torch.is_grad_enabled() else x.add_(context)
+
+
+class GivesItsBuffer(Steps):
+    """A result is written where the last one of its shape was."""
+
+    def __init__(self):
+        super().__init__()
+        self.kept = {}
+
+    def forward(self, x):
+        context = super().forward(x)
+        if torch.is_grad_enabled():
+            return context
+        kept = self.kept.setdefault(context.shape, torch.empty_like(context))
+        return kept.copy_(context)
+
+
 # --- orders of calls ------------------------------------------------------------------
 
 
@@ -511,6 +541,21 @@ class UncappedSteps(Cached):
     capped = False
 
 
+class StepsGiveTheirBuffer(Cached):
+    """A step's result lies where the last step's lay, where gradients are asked for."""
+
+    kept = None
+
+    def forward(self, x, cache=None, real=None, ids=None):
+        context, cache = super().forward(x, cache, real, ids)
+        if context.shape[1] > 1 or not torch.is_grad_enabled():
+            return context, cache
+        if self.kept is None or self.kept.shape != context.shape:
+            self.kept = torch.empty_like(context)
+        self.kept.data.copy_(context)
+        return self.kept, cache
+
+
 class OneDocument(Cached):
     whole = True
 
@@ -590,6 +635,9 @@ WRONG = [
     (SumsOverHeads, {}, ["row sums"]),
     (UncappedSteps, STEPS, ["cache"]),
     (ForgetsPadding, {"step": padded_step, **ROTARY}, ["cache"]),
+    (AddsInPlace, {}, ["input kept"]),
+    (GivesItsBuffer, {}, ["eval repeats"]),
+    (StepsGiveTheirBuffer, {"step": step, **ROTARY}, ["eval repeats"]),
     (OneDocument, {"documents": packed, **ROTARY}, ["batch"]),
 ]
 RIGHT = [

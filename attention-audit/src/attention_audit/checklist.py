@@ -110,7 +110,7 @@ FURTHER: dict[str, tuple[Callable[[Subject], str], ...]] = {
     ),
     "gradients": (derivatives.gradients_of_steps, sequences.gradients_after_none),
     "dropout": (without_dropout, sequences.train_after_eval),
-    "eval repeats": (sequences.after_other_calls,),
+    "eval repeats": (sequences.after_other_calls, sequences.earlier_result_kept),
     "state dict": (
         sequences.loaded_after_a_call,
         sequences.drawn_and_not_saved,

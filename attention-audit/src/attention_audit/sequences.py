@@ -64,6 +64,33 @@ def _slack(subject: Subject) -> float:
     return max(10, subject.slack())
 
 
+def earlier_result_kept(subject: Subject) -> str:
+    """Whether a later call, or step, writes into what an earlier one gave."""
+    step, modes = subject.declared.step, ((True, ""), (False, "without gradients, "))
+    for gradients, how in modes:
+        with torch.set_grad_enabled(gradients):
+            module = subject.copy()
+            first = context_of(module, subject.x())
+            kept = first.detach().clone()
+            context_of(module, subject.x(seed=1))
+        if not _same(first, kept):
+            return f"{how}a later call overwrites what an earlier one gave"
+    for gradients, how in modes if step is not None else ():
+        with torch.set_grad_enabled(gradients):
+            module, cache, x = subject.copy(), None, subject.x()
+            given: list[tuple[Tensor, Tensor]] = []
+            for token in x.split(1, dim=1):
+                context, cache = step(module, token.clone(), cache)
+                given.append((context, context.detach().clone()))
+        if not all(_same(*one) for one in given):
+            return f"{how}a later step overwrites what an earlier one gave"
+    return ""
+
+
+def _same(one: Tensor, other: Tensor) -> bool:
+    return bool(((one == other) | (one.isnan() & other.isnan())).all())
+
+
 def train_after_eval(subject: Subject) -> str:
     """Whether a call in eval mode changes what train mode does: dropout above all."""
     x, seeds = subject.x(), (0, 1)
