@@ -422,6 +422,39 @@ class CastsItself(Steps):
         return super(CastsItself, self.to(x.dtype)).forward(x)
 
 
+class ProjectsInAutocast(Steps):
+    def forward(self, x):
+        with torch.autocast(x.device.type, torch.bfloat16):
+            return super().forward(x).to(x.dtype)
+
+
+class ScoresInHalf(Steps):
+    dtype = torch.bfloat16
+
+    def scores(self, queries, keys):
+        products = queries.to(self.dtype) @ keys.to(self.dtype).mT
+        return products.to(queries) / math.sqrt(D)
+
+
+class RoundsTokens(Steps):
+    def forward(self, x):
+        return super().forward(x.bfloat16().to(x.dtype))
+
+
+class KernelInHalf(ScoresInHalf):
+    """Right: queries, keys and values are rounded for one kernel."""
+
+    def average(self, weights, values):
+        return (weights.bfloat16() @ values.bfloat16()).to(values)
+
+
+class TurnsByRoundedTable(Rotary):
+    """Right: a table may be rounded, which rounds no token."""
+
+    def keys(self, x):
+        return super().keys(x) * torch.ones(1).bfloat16().to(x)
+
+
 class LeavesItsMaskAtHome(Steps):
     kept = None
 
@@ -556,6 +589,13 @@ class StepsGiveTheirBuffer(Cached):
         return self.kept, cache
 
 
+class CachesInBfloat16(Cached):
+    def forward(self, x, cache=None, real=None, ids=None):
+        cache = cache and tuple(one.to(x.dtype) for one in cache)
+        context, cache = super().forward(x, cache, real, ids)
+        return context, tuple(one.bfloat16() for one in cache)
+
+
 class OneDocument(Cached):
     whole = True
 
@@ -629,11 +669,15 @@ WRONG = [
     (HidesTokensOfZeros, {}, ["tokens reached"]),
     (OwnValueAlone, {"causal": False}, ["tokens reached"]),
     (CastsItself, {}, ["dtypes"]),
+    (ProjectsInAutocast, {}, ["dtypes"]),
+    (ScoresInHalf, {}, ["dtypes"]),
+    (RoundsTokens, {}, ["dtypes"]),
     (LeavesItsMaskAtHome, {}, ["devices"]),
     (LeaksFromTheSecondBlock, {}, ["future changed"]),
     (InBlocksUnscaled, ROTARY, ["row sums"]),
     (SumsOverHeads, {}, ["row sums"]),
     (UncappedSteps, STEPS, ["cache"]),
+    (CachesInBfloat16, STEPS, ["cache"]),
     (ForgetsPadding, {"step": padded_step, **ROTARY}, ["cache"]),
     (AddsInPlace, {}, ["input kept"]),
     (GivesItsBuffer, {}, ["eval repeats"]),
@@ -649,6 +693,8 @@ RIGHT = [
     (Cached, {"step": padded_step, **ROTARY}),
     (Padded, {"padding": padded, **ROTARY}),
     (StretchesOnce, ROTARY),
+    (KernelInHalf, {}),
+    (TurnsByRoundedTable, ROTARY),
     (SharplyFocused, {"causal": False, "positions": True}),
     (MovesItsMask, {}),
     (SavesFeatures, {"softmax": False}),
