@@ -6,6 +6,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
+from torch.utils.checkpoint import checkpoint
 
 import attention_audit
 from attention_audit import checklist
@@ -417,6 +418,28 @@ class SharplyFocused(BothWays):
         return -3.0 * (at[:, None] - at).abs()
 
 
+class Reentrant(Steps):
+    reentrant = True
+
+    def forward(self, x):
+        if not self.training:
+            return super().forward(x)
+        return checkpoint(super().forward, x, use_reentrant=self.reentrant)
+
+
+class PartlyReentrant(Steps):
+    def values(self, x):
+        if not self.training:
+            return self.to_v(x)
+        return checkpoint(self.to_v, x, use_reentrant=True)
+
+
+class NotReentrant(Reentrant):
+    """Right."""
+
+    reentrant = False
+
+
 class CastsItself(Steps):
     def forward(self, x):
         return super(CastsItself, self.to(x.dtype)).forward(x)
@@ -672,6 +695,8 @@ WRONG = [
     (ProjectsInAutocast, {}, ["dtypes"]),
     (ScoresInHalf, {}, ["dtypes"]),
     (RoundsTokens, {}, ["dtypes"]),
+    (Reentrant, {}, ["gradients"]),
+    (PartlyReentrant, {}, ["gradients"]),
     (LeavesItsMaskAtHome, {}, ["devices"]),
     (LeaksFromTheSecondBlock, {}, ["future changed"]),
     (InBlocksUnscaled, ROTARY, ["row sums"]),
@@ -694,6 +719,7 @@ RIGHT = [
     (Padded, {"padding": padded, **ROTARY}),
     (StretchesOnce, ROTARY),
     (KernelInHalf, {}),
+    (NotReentrant, {}),
     (TurnsByRoundedTable, ROTARY),
     (SharplyFocused, {"causal": False, "positions": True}),
     (MovesItsMask, {}),

@@ -110,7 +110,11 @@ FURTHER: dict[str, tuple[Callable[[Subject], str], ...]] = {
         sequences.parameters_cast,
         rounding.rounds_inside,
     ),
-    "gradients": (derivatives.gradients_of_steps, sequences.gradients_after_none),
+    "gradients": (
+        derivatives.gradients_of_steps,
+        sequences.gradients_after_none,
+        sequences.gradients_without_tokens,
+    ),
     "dropout": (without_dropout, sequences.train_after_eval),
     "eval repeats": (sequences.after_other_calls, sequences.earlier_result_kept),
     "state dict": (

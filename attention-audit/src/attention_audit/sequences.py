@@ -12,6 +12,7 @@ from attention_audit.calling import start_numbers
 from attention_audit.further import LONG
 from attention_audit.subject import (
     Subject,
+    checked_context,
     context_of,
     error_text,
     largest_change,
@@ -141,6 +142,30 @@ def gradients_after_none(subject: Subject) -> str:
                     f"{number(change)}"
                 )
     return ""
+
+
+def gradients_without_tokens(subject: Subject) -> str:
+    """Whether parameters learn in train mode where tokens need no gradient.
+
+    Tokens of a first layer need none. A reentrant checkpoint gives none behind them.
+    """
+    if subject.forward_only:
+        return ""
+    learned: list[set[str]] = []
+    for needed in (True, False):
+        module, x = subject.copy().train(), subject.x().requires_grad_(needed)
+        start_numbers(0)
+        context = checked_context(module(x), x)
+        if not context.requires_grad:
+            told = "in train mode, no parameter gets a gradient where x needs none"
+            return "" if needed else told
+        context.sum().backward()
+        named = module.named_parameters()
+        learned.append({name for name, one in named if one.grad is not None})
+    fewer = sorted(learned[0] - learned[1])
+    if not fewer:
+        return ""
+    return f"in train mode, {fewer[0]} gets no gradient where x needs none"
 
 
 def loaded_after_a_call(subject: Subject) -> str:
