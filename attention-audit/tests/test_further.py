@@ -440,6 +440,14 @@ class NotReentrant(Reentrant):
     reentrant = False
 
 
+class Frozen(Steps):
+    """Right: there is nothing to train."""
+
+    def __init__(self):
+        super().__init__()
+        self.requires_grad_(False)
+
+
 class CastsItself(Steps):
     def forward(self, x):
         return super(CastsItself, self.to(x.dtype)).forward(x)
@@ -720,6 +728,7 @@ RIGHT = [
     (StretchesOnce, ROTARY),
     (KernelInHalf, {}),
     (NotReentrant, {}),
+    (Frozen, {}),
     (TurnsByRoundedTable, ROTARY),
     (SharplyFocused, {"causal": False, "positions": True}),
     (MovesItsMask, {}),

@@ -76,7 +76,9 @@ def earlier_result_kept(subject: Subject) -> str:
             context_of(module, subject.x(seed=1))
         if not _same(first, kept):
             return f"{how}a later call overwrites what an earlier one gave"
-    for gradients, how in modes if step is not None else ():
+    if step is None:
+        return ""
+    for gradients, how in modes:
         with torch.set_grad_enabled(gradients):
             module, cache, x = subject.copy(), None, subject.x()
             given: list[tuple[Tensor, Tensor]] = []
@@ -158,7 +160,7 @@ def gradients_without_tokens(subject: Subject) -> str:
         context = checked_context(module(x), x)
         if not context.requires_grad:
             told = "in train mode, no parameter gets a gradient where x needs none"
-            return "" if needed else told
+            return told if any(learned) else ""
         context.sum().backward()
         named = module.named_parameters()
         learned.append({name for name, one in named if one.grad is not None})
