@@ -130,7 +130,9 @@ class Forgets(Steps):
 
     def forward(self, x):
         self.kept = F.logsigmoid(self.forget(x)).mT.cumsum(-1)
-        return super().forward(x)
+        context = super().forward(x)
+        self.kept = None
+        return context
 
     def scores(self, queries, keys):
         kept = self.kept[..., :, None] - self.kept[..., None, :]
@@ -245,3 +247,37 @@ def test_what_a_distance_means_does_not_depend_on_the_length(layer, right):
     assert ("distances" not in found.failed) == right
     if not right:
         assert "with 9 tokens, not 10, an equal token" in reason(found, "distances")
+
+
+# --- distances that queries meet ------------------------------------------------------
+
+
+class Shaw(Steps):
+    """Right: queries also meet what stands for the distance, divided by the same."""
+
+    together = True
+
+    def __init__(self):
+        super().__init__()
+        self.places = nn.Parameter(torch.randn(40, D))
+
+    def scores(self, queries, keys):
+        at = torch.arange(keys.shape[2], device=keys.device)
+        places = self.places[(at[:, None] - at).clamp(0, 39)]
+        beside = torch.einsum("bhid,ijd->bhij", queries, places) / math.sqrt(D)
+        products = queries @ keys.mT
+        return beside + (products / math.sqrt(D) if self.together else products)
+
+
+class ShawUnscaled(Shaw):
+    """Wrong: by a missing bracket only distances are divided."""
+
+    together = False
+
+
+def test_the_scale_shows_beside_distances_that_queries_meet():
+    said = "divides by 2.24 = √D, D = 5"
+    assert reason(audit(Shaw, positions="relative"), "scale") == said
+    found = audit(ShawUnscaled, positions="relative")
+    assert found.failed == ("scale",)
+    assert reason(found, "scale") == "divides by 1.00; √D is 2.24, D = 5"

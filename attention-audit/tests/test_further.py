@@ -6,6 +6,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
+from torch.utils.checkpoint import checkpoint
 
 import attention_audit
 from attention_audit import checklist
@@ -81,6 +82,36 @@ class WithDropout(Steps):
         dropped = F.dropout(self.layer(weights), 0.2, self.training)
         keep = torch.rand_like(weights) >= self.dropout_p
         return dropped * keep / (1 - self.dropout_p) if self.training else dropped
+
+
+# --- without gradients ----------------------------------------------------------------
+
+
+class AddsInPlace(Steps):
+    """The tokens themselves take the sum, where no gradient is asked for."""
+
+    def __init__(self):
+        super().__init__()
+        self.out = nn.Linear(H * D, D_IN)
+
+    def forward(self, x):
+        context = super().forward(x)
+        return x + context if torch.is_grad_enabled() else x.add_(context)
+
+
+class GivesItsBuffer(Steps):
+    """A result is written where the last one of its shape was."""
+
+    def __init__(self):
+        super().__init__()
+        self.kept = {}
+
+    def forward(self, x):
+        context = super().forward(x)
+        if torch.is_grad_enabled():
+            return context
+        kept = self.kept.setdefault(context.shape, torch.empty_like(context))
+        return kept.copy_(context)
 
 
 # --- orders of calls ------------------------------------------------------------------
@@ -387,9 +418,72 @@ class SharplyFocused(BothWays):
         return -3.0 * (at[:, None] - at).abs()
 
 
+class Reentrant(Steps):
+    reentrant = True
+
+    def forward(self, x):
+        if not self.training:
+            return super().forward(x)
+        return checkpoint(super().forward, x, use_reentrant=self.reentrant)
+
+
+class PartlyReentrant(Steps):
+    def values(self, x):
+        if not self.training:
+            return self.to_v(x)
+        return checkpoint(self.to_v, x, use_reentrant=True)
+
+
+class NotReentrant(Reentrant):
+    """Right."""
+
+    reentrant = False
+
+
+class Frozen(Steps):
+    """Right: there is nothing to train."""
+
+    def __init__(self):
+        super().__init__()
+        self.requires_grad_(False)
+
+
 class CastsItself(Steps):
     def forward(self, x):
         return super(CastsItself, self.to(x.dtype)).forward(x)
+
+
+class ProjectsInAutocast(Steps):
+    def forward(self, x):
+        with torch.autocast(x.device.type, torch.bfloat16):
+            return super().forward(x).to(x.dtype)
+
+
+class ScoresInHalf(Steps):
+    dtype = torch.bfloat16
+
+    def scores(self, queries, keys):
+        products = queries.to(self.dtype) @ keys.to(self.dtype).mT
+        return products.to(queries) / math.sqrt(D)
+
+
+class RoundsTokens(Steps):
+    def forward(self, x):
+        return super().forward(x.bfloat16().to(x.dtype))
+
+
+class KernelInHalf(ScoresInHalf):
+    """Right: queries, keys and values are rounded for one kernel."""
+
+    def average(self, weights, values):
+        return (weights.bfloat16() @ values.bfloat16()).to(values)
+
+
+class TurnsByRoundedTable(Rotary):
+    """Right: a table may be rounded, which rounds no token."""
+
+    def keys(self, x):
+        return super().keys(x) * torch.ones(1).bfloat16().to(x)
 
 
 class LeavesItsMaskAtHome(Steps):
@@ -511,6 +605,28 @@ class UncappedSteps(Cached):
     capped = False
 
 
+class StepsGiveTheirBuffer(Cached):
+    """A step's result lies where the last step's lay, where gradients are asked for."""
+
+    kept = None
+
+    def forward(self, x, cache=None, real=None, ids=None):
+        context, cache = super().forward(x, cache, real, ids)
+        if context.shape[1] > 1 or not torch.is_grad_enabled():
+            return context, cache
+        if self.kept is None or self.kept.shape != context.shape:
+            self.kept = torch.empty_like(context)
+        self.kept.data.copy_(context)
+        return self.kept, cache
+
+
+class CachesInBfloat16(Cached):
+    def forward(self, x, cache=None, real=None, ids=None):
+        cache = cache and tuple(one.to(x.dtype) for one in cache)
+        context, cache = super().forward(x, cache, real, ids)
+        return context, tuple(one.bfloat16() for one in cache)
+
+
 class OneDocument(Cached):
     whole = True
 
@@ -584,12 +700,21 @@ WRONG = [
     (HidesTokensOfZeros, {}, ["tokens reached"]),
     (OwnValueAlone, {"causal": False}, ["tokens reached"]),
     (CastsItself, {}, ["dtypes"]),
+    (ProjectsInAutocast, {}, ["dtypes"]),
+    (ScoresInHalf, {}, ["dtypes"]),
+    (RoundsTokens, {}, ["dtypes"]),
+    (Reentrant, {}, ["gradients"]),
+    (PartlyReentrant, {}, ["gradients"]),
     (LeavesItsMaskAtHome, {}, ["devices"]),
     (LeaksFromTheSecondBlock, {}, ["future changed"]),
     (InBlocksUnscaled, ROTARY, ["row sums"]),
     (SumsOverHeads, {}, ["row sums"]),
     (UncappedSteps, STEPS, ["cache"]),
+    (CachesInBfloat16, STEPS, ["cache"]),
     (ForgetsPadding, {"step": padded_step, **ROTARY}, ["cache"]),
+    (AddsInPlace, {}, ["input kept"]),
+    (GivesItsBuffer, {}, ["eval repeats"]),
+    (StepsGiveTheirBuffer, {"step": step, **ROTARY}, ["eval repeats"]),
     (OneDocument, {"documents": packed, **ROTARY}, ["batch"]),
 ]
 RIGHT = [
@@ -601,6 +726,10 @@ RIGHT = [
     (Cached, {"step": padded_step, **ROTARY}),
     (Padded, {"padding": padded, **ROTARY}),
     (StretchesOnce, ROTARY),
+    (KernelInHalf, {}),
+    (NotReentrant, {}),
+    (Frozen, {}),
+    (TurnsByRoundedTable, ROTARY),
     (SharplyFocused, {"causal": False, "positions": True}),
     (MovesItsMask, {}),
     (SavesFeatures, {"softmax": False}),

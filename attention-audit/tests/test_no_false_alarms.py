@@ -471,3 +471,36 @@ def test_what_is_rounded_to_float32_has_its_gradient(seed):
     torch.manual_seed(seed)
     found = attention_audit.audit(RoundedAway(), D_IN, T, num_heads=H)
     assert "the gradient of factor" in result(found, "gradients").reason
+
+
+# --- a state that comes second --------------------------------------------------------
+
+
+class ShowsItsState(Linear):
+    """Returns what keys and values sum to, (B, H, D, D), behind the context."""
+
+    def forward(self, x):
+        keys, values = (
+            self.split(make(x), name)
+            for make, name in ((self.keys, "keys"), (self.values, "values"))
+        )
+        return super().forward(x), keys.mT @ values
+
+
+class ShowsOpenWeights(Linear):
+    """Wrong: what it shows are weights, and they aren't masked."""
+
+    def forward(self, x):
+        queries, keys = (
+            self.split(make(x), name)
+            for make, name in ((self.queries, "queries"), (self.keys, "keys"))
+        )
+        return super().forward(x), queries @ keys.mT
+
+
+def test_a_state_is_no_matrix_of_weights():
+    options = {"num_heads": H, "softmax": False}
+    for layer, failed in ((ShowsItsState, ()), (ShowsOpenWeights, ("hidden weights",))):
+        torch.manual_seed(3)
+        found = attention_audit.audit(layer(), D_IN, D, **options)
+        assert {*failed} == {*found.failed} & {"hidden weights"}

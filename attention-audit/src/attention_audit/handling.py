@@ -283,12 +283,14 @@ def gradients(subject: Subject) -> Result:
 
 def input_unchanged(subject: Subject) -> Result:
     """The caller's tensor holds the same numbers afterwards."""
-    module, x = subject.copy(), subject.x()
-    before = x.clone()
-    module(x)
-    changed = int((x != before).sum())
-    if changed:
-        return fails(f"{changed} of {x.numel()} numbers of x were overwritten")
+    for gradients, how in ((True, ""), (False, ", without gradients")):
+        module, x = subject.copy(), subject.x()
+        before = x.clone()
+        with torch.set_grad_enabled(gradients):
+            module(x)
+        changed = int((x != before).sum())
+        if changed:
+            return fails(f"{changed} of {x.numel()} numbers of x were overwritten{how}")
     return passes("x holds the same numbers afterwards")
 
 

@@ -12,6 +12,7 @@ from attention_audit.calling import start_numbers
 from attention_audit.further import LONG
 from attention_audit.subject import (
     Subject,
+    checked_context,
     context_of,
     error_text,
     largest_change,
@@ -64,6 +65,35 @@ def _slack(subject: Subject) -> float:
     return max(10, subject.slack())
 
 
+def earlier_result_kept(subject: Subject) -> str:
+    """Whether a later call, or step, writes into what an earlier one gave."""
+    step, modes = subject.declared.step, ((True, ""), (False, "without gradients, "))
+    for gradients, how in modes:
+        with torch.set_grad_enabled(gradients):
+            module = subject.copy()
+            first = context_of(module, subject.x())
+            kept = first.detach().clone()
+            context_of(module, subject.x(seed=1))
+        if not _same(first, kept):
+            return f"{how}a later call overwrites what an earlier one gave"
+    if step is None:
+        return ""
+    for gradients, how in modes:
+        with torch.set_grad_enabled(gradients):
+            module, cache, x = subject.copy(), None, subject.x()
+            given: list[tuple[Tensor, Tensor]] = []
+            for token in x.split(1, dim=1):
+                context, cache = step(module, token.clone(), cache)
+                given.append((context, context.detach().clone()))
+        if not all(_same(*one) for one in given):
+            return f"{how}a later step overwrites what an earlier one gave"
+    return ""
+
+
+def _same(one: Tensor, other: Tensor) -> bool:
+    return bool(((one == other) | (one.isnan() & other.isnan())).all())
+
+
 def train_after_eval(subject: Subject) -> str:
     """Whether a call in eval mode changes what train mode does: dropout above all."""
     x, seeds = subject.x(), (0, 1)
@@ -114,6 +144,30 @@ def gradients_after_none(subject: Subject) -> str:
                     f"{number(change)}"
                 )
     return ""
+
+
+def gradients_without_tokens(subject: Subject) -> str:
+    """Whether parameters learn in train mode where tokens need no gradient.
+
+    Tokens of a first layer need none. A reentrant checkpoint gives none behind them.
+    """
+    if subject.forward_only:
+        return ""
+    learned: list[set[str]] = []
+    for needed in (True, False):
+        module, x = subject.copy().train(), subject.x().requires_grad_(needed)
+        start_numbers(0)
+        context = checked_context(module(x), x)
+        if not context.requires_grad:
+            told = "in train mode, no parameter gets a gradient where x needs none"
+            return told if any(learned) else ""
+        context.sum().backward()
+        named = module.named_parameters()
+        learned.append({name for name, one in named if one.grad is not None})
+    fewer = sorted(learned[0] - learned[1])
+    if not fewer:
+        return ""
+    return f"in train mode, {fewer[0]} gets no gradient where x needs none"
 
 
 def loaded_after_a_call(subject: Subject) -> str:

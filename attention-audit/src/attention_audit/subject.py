@@ -21,6 +21,8 @@ from attention_audit.wording import sort_of
 TOLERANCE = 1e-5
 HALVES = (torch.float16, torch.bfloat16)
 HALF_STEPS = 4  # how many roundings of 16 bits may add up
+FINE_STEP = 3e-4  # less than 16 bits show, and more than float32 rounds
+CURVED = 0.1  # how far such a step may bend, as a share
 MOST_PLACES = 8
 DEPTH = 4  # how deep in an attribute something is looked for that can't be copied
 # What names weights rather than a context, in a dict of results.
@@ -184,7 +186,8 @@ class Subject:
             module, x = self.copy(), self.x()
             with seen:
                 context_of(module, x)
-            self._rounding = max(TOLERANCE, seen.coarsest)
+            some = seen.coarsest if self.half or is_rough(module, x) else 0.0
+            self._rounding = max(TOLERANCE, some)
         return self._rounding / TOLERANCE
 
     def places(self, first: int, last: int) -> list[int]:
@@ -209,6 +212,18 @@ class Precision(TorchFunctionMode):
             if one.is_floating_point():
                 self.coarsest = max(self.coarsest, torch.finfo(one.dtype).eps)
         return result
+
+
+@torch.no_grad()
+def is_rough(module: nn.Module, x: Tensor) -> bool:
+    """Whether a context jumps, or rests, where tokens move by less than 16 bits show.
+
+    Without roundings of 16 bits on the way, two small steps go twice as far as one.
+    """
+    generator = torch.Generator().manual_seed(6)
+    along = FINE_STEP * torch.randn(x.shape, generator=generator).to(x)
+    none, one, two = (context_of(module, x + steps * along) for steps in range(3))
+    return not bool((two - 2 * one + none).norm() <= CURVED * (two - none).norm())
 
 
 def _uncopyable(module: nn.Module, memo: dict[int, Any]) -> dict[int, Any]:
@@ -330,11 +345,31 @@ def weights_of(module: nn.Module, x: Tensor) -> Tensor | None:
     if not isinstance(weights, torch.Tensor):
         return None
     T = x.shape[1]
-    if not asked and [*weights.shape].count(T) < 2:
+    if not asked and not _grows_twice(module, x, weights.shape):
         return None
     if weights.dim() < 3 or weights.shape[-2:] != (T, T):
         raise Nonsense(f"weights of shape {tuple(weights.shape)}, not (..., {T}, {T})")
     return weights
+
+
+def _grows_twice(module: nn.Module, x: Tensor, shape: torch.Size) -> bool:
+    """Whether two sizes of what came second are T, for one token fewer, too.
+
+    A state (B, H, D, D) has two such sizes where a head is as wide as there are tokens.
+    """
+    T = x.shape[1]
+    if [*shape].count(T) < 2:
+        return False
+    if T == 1:
+        return True
+    try:
+        start_numbers(0)
+        fewer = module(x[:, 1:].clone())[1].shape
+    except Exception:  # it takes no other length
+        return True
+    if len(fewer) != len(shape):
+        return False
+    return sum(a - b == 1 for a, b in zip(shape, fewer, strict=True)) > 1
 
 
 def largest_change(

@@ -32,6 +32,7 @@ from attention_audit.subject import (
 
 SEEDS = range(8)
 FEWEST_KEYS = 3
+MORE_SEQUENCES = 16  # than there are unknowns
 MOST_FEATURES = 32
 LOUDER = 3  # times as large as usual: where scores are near 0, any function is straight
 SAME_FACTOR = 0.02  # how far apart, as a share, factors of one head may be
@@ -191,8 +192,12 @@ def scale(subject: Subject) -> Result:
                     "weights are no softmax of queries · keys times a number and what "
                     "positions add"
                 )
-            return skip("scores are more than queries · keys and a bias")
-        return fails("weights are no softmax of queries · keys times a number")
+            beside = _beside_distances(subject, inside)
+            if beside is None:
+                return skip("scores are more than queries · keys and a bias")
+            slopes, rest = beside
+        else:
+            return fails("weights are no softmax of queries · keys times a number")
     queries, keys = inside.source(inside.queries), inside.source(inside.keys)
     if queries is None or keys is None:
         return skip("queries or keys are mixed from several earlier results")
@@ -254,6 +259,42 @@ def _factor_by_key(subject: Subject, inside: Inside) -> str:
                 "positions may add to scores, and one factor serves all keys"
             )
     return ""
+
+
+def _beside_distances(subject: Subject, inside: Inside) -> tuple[Tensor, float] | None:
+    """``_slopes`` where queries, or keys, also meet what stands for distances.
+
+    Of the last token, the quotient of two weights is told by what both scores differ
+    by, times the slope, and by a number for each feature of its query and both keys.
+    """
+    T, D = inside.x.shape[1], inside.D
+    if subject.declared.positions != "relative":  # others may scale row by row
+        return None
+    if D > MOST_FEATURES or T < 3 or inside.turned:
+        return None
+    scores, logits, features = [], [], []
+    for seed in range(3 * D + 2 + MORE_SEQUENCES):
+        found = look_inside(subject, x=subject.x(T, seed=60 + seed)[:1])
+        if found is None or found.weights.shape != inside.weights.shape:
+            return None
+        scores.append(found.raw[:, -1, -2] - found.raw[:, -1, -1])
+        logits.append(found.weights[:, -1, -2].log() - found.weights[:, -1, -1].log())
+        parts = found.queries[:, -1], found.keys[:, -2], found.keys[:, -1]
+        features.append(torch.cat(parts, dim=-1))
+    slopes = []
+    for h in range(inside.H):
+        wanted = torch.stack([one[h] for one in logits])[:, None]
+        ones = torch.ones_like(wanted)
+        columns = [torch.stack([one[h] for one in scores])[:, None], ones]
+        columns.append(torch.stack([one[h] for one in features]))
+        known = torch.cat(columns, dim=1).to(wanted)
+        if not wanted.isfinite().all() or not known.isfinite().all():
+            return None
+        share = torch.linalg.lstsq(known, wanted, driver="gelsd").solution
+        if not (known @ share - wanted).std() < EXPLAINED * wanted.std():
+            return None
+        slopes.append(share[0, 0])
+    return torch.stack(slopes), EXPLAINED
 
 
 def _no_softmax(subject: Subject, inside: Inside) -> bool:
