@@ -23,7 +23,15 @@ def reason(found, check):
 # --- gates ----------------------------------------------------------------------------
 
 
-class Gated(Steps):
+class Kept(Steps):
+    """Keeps a gate until it is taken."""
+
+    def taken(self):
+        gate, self.gate = self.gate, None
+        return gate.sigmoid()
+
+
+class Gated(Kept):
     """A gate from the projection that makes queries, on each head's context."""
 
     def __init__(self):
@@ -35,10 +43,10 @@ class Gated(Steps):
         return queries
 
     def merge(self, contexts):
-        return super().merge(contexts) * self.gate.sigmoid()
+        return super().merge(contexts) * self.taken()
 
 
-class GatedByKeys(Steps):
+class GatedByKeys(Kept):
     """One gate for each head, from the projection that makes keys."""
 
     def __init__(self):
@@ -50,14 +58,14 @@ class GatedByKeys(Steps):
         return keys
 
     def average(self, weights, values):
-        return super().average(weights, values) * self.gate.sigmoid().mT[..., None]
+        return super().average(weights, values) * self.taken().mT[..., None]
 
 
 class WeightsGated(GatedByKeys):
     """The same gates, on rows of weights."""
 
     def average(self, weights, values):
-        return (weights * self.gate.sigmoid().mT[..., None]) @ values
+        return (weights * self.taken().mT[..., None]) @ values
 
 
 class GatedByQueries(Gated):
@@ -75,7 +83,7 @@ class GatedByKeyTokens(WeightsGated):
     """Wrong: the gates of the tokens that are averaged, not of the one that asks."""
 
     def average(self, weights, values):
-        return (weights * self.gate.sigmoid().mT[..., None, :]) @ values
+        return (weights * self.taken().mT[..., None, :]) @ values
 
 
 class HalfTheWeights(Steps):
