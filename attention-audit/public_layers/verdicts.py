@@ -85,6 +85,15 @@ VERDICTS = (
     ),
     Verdict(
         "bug",
+        ("torch-multi-head-attention, causal",),
+        ("dtypes",),
+        "Hidden scores are filled with −1e9, which float16, whose largest number is "
+        "65,504, can't hold.",
+        "torch_multi_head_attention/multi_head_attention.py",
+        (("masked_fill(mask == 0, -1e9)", "masked_fill(mask == 0, -torch.inf)"),),
+    ),
+    Verdict(
+        "bug",
         ("local-attention",),
         ("cache",),
         "With a cache, `LocalMHA` overwrites `k` with the rotated keys, and then puts "
