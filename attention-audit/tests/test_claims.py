@@ -140,8 +140,8 @@ def test_what_is_not_declared_fails_the_checks_that_the_readme_names(
 
 # --- where a cache is first wrong -----------------------------------------------------
 
-# What four of five docstrings say, by the first wrong position, or where pieces alone are
-# wrong.
+# What four of five docstrings say, by the first wrong position, or where pieces alone
+# are wrong.
 CACHES = {
     "0, a cache not empty at first": r"default|empty|slots|attribute|(on|in) the module"
     r"|never written",
@@ -149,7 +149,8 @@ CACHES = {
     r"|is_causal"
     r"|count from zero|first rows|offset|rotary base|written|put before|holds only"
     r"|stored as|pre-made|from position 0|from 0|began anew|twice|before its own"
-    r"|number of heads|left out|begin at 0|skipped|bfloat16|keys",
+    r"|number of heads|left out|begin at 0|skipped|bfloat16|keys"
+    r"|starts? |handed back|cache (holds|keeps|is returned)|within the piece|caches",
     "where a window fills, eviction": r"window|slides|rolling|W keys|evict|overflow",
     "only in pieces, the mask for several tokens": r"several|chunk|piece",
 }
