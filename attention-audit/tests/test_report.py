@@ -12,7 +12,8 @@ from traitlets.config import Config
 
 import attention_audit
 from attention_audit import Audit, Row
-from attention_audit.causes import CAUSES, PARTS, told
+from attention_audit.causes import CAUSES, PARTS
+from attention_audit.patterns import PATTERNS, told
 
 ROWS = (
     Row("one token", "passes", "T = 1"),
@@ -120,7 +121,7 @@ def test_a_check_that_may_fail_must_exist():
 def test_advice_is_what_the_checks_that_fail_point_at():
     words = " ".join(FOUND.advice().split())
     for name in ("scale", "order"):
-        check, said = attention_audit.CHECKS[name], told(name, "")
+        check, said = attention_audit.CHECKS[name], FOUND.told()[name]
         likely = f"likely: {said.causes[0]}; or {said.causes[1]}"
         parts = f"asked: {check.holds} means: {said.means} {likely}".replace("`", "")
         assert f"{name} {parts} look at: {check.look_at}" in words
@@ -130,13 +131,21 @@ def test_advice_is_what_the_checks_that_fail_point_at():
 
 def test_causes_are_those_of_the_part_that_failed():
     assert [*CAUSES] == [*attention_audit.CHECKS]
-    usual = told("scale", "divides by 4.00")
+    usual = told("scale", "divides by 4.00", {})
     assert usual.causes[0] == "the width of all heads in the root"
-    train = told("scale", "in train mode, dropout off: divides by 4.00")
+    train = told("scale", "in train mode, dropout off: divides by 4.00", {})
     assert train.causes[0] == "a branch on `self.training` that does more than drop"
-    assert len({one.causes for one in (*CAUSES.values(), *PARTS.values())}) == len(
-        CAUSES
-    ) + len(PARTS)
+    together = [pattern.told for pattern in PATTERNS]
+    all_ = [one.causes for one in (*CAUSES.values(), *PARTS.values(), *together)]
+    assert len({*all_}) == len(all_)
+
+
+def test_what_is_told_of_two_checks_alike_stands_once():
+    future = ("future changed", "future grads")
+    rows = [Row(name, "FAILS", "moves") for name in future]
+    words = Audit("Mine", (*rows, Row("hidden weights", "passes", ""))).advice()
+    assert words.count("likely:") == 1
+    assert words.splitlines()[-1].strip() == "as above: future changed"
 
 
 def test_what_was_not_run_is_shown_and_is_no_failure():

@@ -7,13 +7,13 @@ import urllib.parse
 from typing import TYPE_CHECKING, Any
 
 from attention_audit import __version__
-from attention_audit.causes import CAUSES, told
 from attention_audit.explained import CHECKS
 
 if TYPE_CHECKING:
     from torch import nn
 
     from attention_audit import Audit
+    from attention_audit.report import Row
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 PLACE = re.compile(r" at (\S.*?\.py):(\d+)")
@@ -31,9 +31,7 @@ def sarif(
         allowed: names of checks that may fail; they are suppressed notes.
     """
     failing = [row for row in found.rows if row.check in found.failed]
-    results = [
-        _result(found.name, row.check, row.reason, layer, allowed) for row in failing
-    ]
+    results = [_result(found, row, layer, allowed) for row in failing]
     rules = [
         {
             "id": row.check,
@@ -52,11 +50,12 @@ def sarif(
 
 
 def _result(
-    name: str, check: str, reason: str, layer: "nn.Module", allowed: tuple[str, ...]
+    found: "Audit", row: "Row", layer: "nn.Module", allowed: tuple[str, ...]
 ) -> dict[str, Any]:
-    lines = [f"{name}: {check}: {reason}"]
-    if check in CAUSES:
-        means, (first, second) = told(check, reason)
+    check, reason = row.check, row.reason
+    lines = [f"{found.name}: {check}: {reason}"]
+    if told := found.told().get(check):
+        means, (first, second) = told
         lines += [f"means: {means}", f"likely: {first}; or {second}"]
     text = "\n".join(lines).replace("`", "")
     result: dict[str, Any] = {

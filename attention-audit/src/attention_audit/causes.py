@@ -1,6 +1,5 @@
 """What a check that fails would mean in use, and its likeliest causes."""
 
-import re
 from typing import NamedTuple
 
 
@@ -11,22 +10,16 @@ class Told(NamedTuple):
     causes: tuple[str, str]
 
 
-def told(check: str, reason: str) -> Told:
-    """What is told of a check that fails for a reason.
-
-    Where the reason says in which part of the question it was, the causes are of that
-    part.
-    """
-    usual = CAUSES[check]
-    for words, one in PARTS.items():
-        if re.search(words, reason):
-            return one
-    return usual
-
-
 # By words in a reason.
 PARTS: dict[str, Told] = {
-    "in train mode|train mode differs|after a call in train mode": Told(
+    "^in train mode, tokens": Told(
+        "what is trained reads on, and isn't what is used afterwards",
+        (
+            "a batch norm, whose statistics take in all tokens",
+            "a branch on `self.training` that leaves the mask out",
+        ),
+    ),
+    "^in train mode|train mode differs|after a call in train mode": Told(
         "what is trained isn't what is used afterwards",
         (
             "a branch on `self.training` that does more than drop",
@@ -188,7 +181,7 @@ PARTS: dict[str, Told] = {
     "another dtype in the middle": Told(
         "it can't be trained or run in 16 bits",
         (
-            "cosines, a bias or positions made without `dtype=`, or no buffer",
+            "a mask, a bias or positions made without `dtype=`, or no buffer",
             "a part lifted to float32, and not brought back before a product",
         ),
     ),
@@ -249,7 +242,7 @@ CAUSES: dict[str, Told] = {
     ),
     "future changed": Told(
         "in training it copies the next token, and can't in use",
-        ("no mask, or one turned round", "a norm or a mean over T or the batch"),
+        ("no mask, or one turned round", "a norm, mean or denominator over all tokens"),
     ),
     "future grads": Told(
         "in training it copies the next token, and can't in use",
@@ -332,7 +325,10 @@ CAUSES: dict[str, Told] = {
     ),
     "dropout": Told(
         "the layer trains without the dropout that is declared",
-        ("`dropout_p` never passed", "`self.training` not handed on"),
+        (
+            "`dropout_p` never passed",
+            "a seed set in `forward`: the same are dropped again",
+        ),
     ),
     "eval repeats": Told(
         "no result can be repeated",

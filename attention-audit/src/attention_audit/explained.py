@@ -1,10 +1,10 @@
 """What each check asks, and what to look at where it fails. It needs no torch."""
 
 import textwrap
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
-from attention_audit.causes import told
+from attention_audit.causes import Told
 
 WIDTH, NAME_WIDTH = 80, 16
 MARGIN = " " * NAME_WIDTH
@@ -27,23 +27,26 @@ def explanation() -> str:
     )
 
 
-def advice(failed: Iterable[tuple[str, str]]) -> str:
-    """For each check that fails, with its reason: what it means, and what to look at.
+def advice(failed: Mapping[str, Told]) -> str:
+    """For each check that fails, with what is told of it: what to look at.
 
     That is what was asked, what the failure would mean in use, the two likeliest
-    causes, and what to look at.
+    causes, and what to look at; of checks that are told the same, it stands once.
     """
     lines = []
-    for name, reason in failed:
-        if name in CHECKS:
-            means, (first, second) = told(name, reason)
-            for start, words in (
-                (f"{name:{NAME_WIDTH}}", f"asked: {CHECKS[name].holds}"),
-                (MARGIN, f"means: {means}"),
-                (MARGIN, f"likely: {first}; or {second}"),
-                (MARGIN, f"look at: {CHECKS[name].look_at}"),
-            ):
-                lines.append(_filled(start, words))
+    told: dict[Told, str] = {}
+    for name, one in failed.items():
+        lines.append(_filled(f"{name:{NAME_WIDTH}}", f"asked: {CHECKS[name].holds}"))
+        if one in told:
+            lines.append(_filled(MARGIN, f"as above: {told[one]}"))
+            continue
+        told[one] = name
+        means, (first, second) = one
+        lines += [
+            _filled(MARGIN, f"means: {means}"),
+            _filled(MARGIN, f"likely: {first}; or {second}"),
+            _filled(MARGIN, f"look at: {CHECKS[name].look_at}"),
+        ]
     return "\n".join(lines)
 
 

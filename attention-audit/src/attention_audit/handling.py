@@ -304,7 +304,7 @@ def dropout_in_training(subject: Subject) -> Result:
     )
     p = max([*_dropouts(module), subject.declared.dropout or 0.0])
     if p and not differ:
-        return fails(f"dropout = {p:g}, but nothing is dropped in train mode")
+        return fails(f"dropout = {p:g}, but calls in train mode agree")
     if not differ:
         return skip("no dropout")
     return passes("calls in train mode differ")

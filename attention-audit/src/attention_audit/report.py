@@ -9,8 +9,9 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from attention_audit import __version__
-from attention_audit.causes import CAUSES, told
+from attention_audit.causes import CAUSES, Told
 from attention_audit.explained import NAME_WIDTH, WIDTH, advice
+from attention_audit.patterns import told
 
 PASSES, FAILS, SKIPPED, UNRUN = "passes", "FAILS", "not applicable", "not run"
 RESULT_WIDTH = 16
@@ -157,11 +158,7 @@ class Audit:
             "counts": self.counts,
             "notes": list(self.notes),
             "rows": [asdict(row) for row in self.rows],
-            "advice": {
-                row.check: told(row.check, row.reason)._asdict()
-                for row in self._told()
-                if row.check in CAUSES
-            },
+            "advice": {check: one._asdict() for check, one in self.told().items()},
             "versions": versions(),
         }
 
@@ -170,15 +167,21 @@ class Audit:
 
     def advice(self) -> str:
         """For each check that fails: what it asks, what that means, likely causes."""
-        return advice((row.check, row.reason) for row in self._told())
+        return advice(self.told())
 
-    def _told(self) -> list[Row]:
-        """The rows that fail, but for those that were only required."""
-        return [
-            row
+    def told(self) -> dict[str, Told]:
+        """For each check that fails: what that means, and its two likeliest causes.
+
+        Checks that were only required are left out.
+        """
+        results = {row.check: row.result for row in self.rows}
+        return {
+            row.check: told(row.check, row.reason, results)
             for row in self.rows
-            if row.result == FAILS and not row.reason.startswith(REQUIRED)
-        ]
+            if row.result == FAILS
+            and row.check in CAUSES
+            and not row.reason.startswith(REQUIRED)
+        }
 
     def failures(self) -> str:
         """The rows that fail or weren't run, and how many others there are."""
