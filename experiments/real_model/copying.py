@@ -3,7 +3,8 @@
 Scores of all heads on random tokens told twice ("scores"), and on the weights alone
 ("matrices"); the loss of the second copy without the heads of the highest scores,
 beside the next ones and others of the same layers ("switched off"), for other lengths
-and tokens ("other texts"), and for made-up names that sentences say twice ("names");
+and tokens ("other texts"), for pieces of real texts ("real texts"), and for made-up
+names that sentences say twice ("names");
 and whether the induction heads' weights need the previous-token heads ("composition"),
 of which one alone is switched off, too ("one head").
 
@@ -34,6 +35,7 @@ from experiments.real_model.copying_scores import (
     TESTED,
     chosen,
     matrices,
+    of_real_texts,
     ranked,
     scores,
     told_twice,
@@ -52,7 +54,7 @@ PLAN: list[many.Settings] = [
     {"part": part}
     for part in (
         *("scores", "names", "switched off", "composition", "matrices"),
-        "one head",
+        *("one head", "real texts"),
     )
 ]
 PLAN += [
@@ -82,6 +84,7 @@ def measure(settings: many.Settings) -> many.Run:
         "names": names,
         "composition": composition,
         "one head": one_head,
+        "real texts": real_texts,
     }
     return parts[settings["part"]]()
 
@@ -155,6 +158,30 @@ def other_texts(ids: Tensor) -> many.Run:
     }
     draws = [losses(ids, dict.fromkeys(beside(top, seed), 0.0)) for seed in range(3)]
     found["drawn"] = [[round(float(one.mean()), 4) for one in draw] for draw in draws]
+    return found
+
+
+def real_texts() -> many.Run:
+    """The losses on pieces of three real texts told twice, without some heads.
+
+    Returns:
+        found: "whole", and with "zeros 8" and "means 8" in place of the eight heads of
+            the highest prefix scores, the losses of both copies, as from
+            ``switched_off``; of each draw of eight others, "drawn zeros 8".
+    """
+    asked = {half: of_real_texts(half) for half in ("choose", "test")}
+    top, mean = ranked(chosen().prefix)[:SWITCHED], means(asked["choose"])
+    ids = asked["test"]
+    found: many.Run = {"whole": list(map(rounded, losses(ids)))}
+    for kind in ("zeros", "means"):
+        instead = {one: 0.0 if kind == "zeros" else mean[one] for one in top}
+        found[f"{kind} {SWITCHED}"] = list(map(rounded, losses(ids, instead)))
+    draws = [
+        losses(ids, dict.fromkeys(beside(top, seed), 0.0)) for seed in range(DRAWS)
+    ]
+    found[f"drawn zeros {SWITCHED}"] = [
+        [round(float(one.mean()), 4) for one in draw] for draw in draws
+    ]
     return found
 
 

@@ -15,6 +15,7 @@ from experiments import many
 from experiments.real_model.heads import Head, output_of
 from experiments.real_model.intervals import rounded
 from experiments.real_model.pretrained_models import smollm2
+from experiments.real_model.sink_texts import windows
 from helpers.models.induction import after_the_same
 from helpers.models.patching import Part, watched
 
@@ -24,6 +25,7 @@ SCORED = 100  # texts in each half
 TESTED = 12  # texts of the test half, without some heads
 SWITCHED = 8  # heads, where one number must do
 START = 0  # <|endoftext|>, with which a document began in training
+REAL = ("shakespeare", "prose", "code")
 RANGES = {"all": (17, 49152), "frequent": (300, 3000), "rare": (40000, 49152)}
 
 
@@ -44,6 +46,23 @@ def told_twice(
     rng = random.Random(f"{half} {length} {tokens}")
     copies = [rng.sample(range(*RANGES[tokens]), length) for _ in range(count)]
     return torch.tensor([[START, *copy, *copy] for copy in copies])
+
+
+def of_real_texts(half: str) -> Tensor:
+    """Pieces of Shakespeare, this book's prose and its code, told twice.
+
+    Args:
+        half: "choose" or "test", as for ``told_twice``.
+
+    Returns:
+        ids: (TESTED, 1 + 2 COPY)
+    """
+    begin, each = int(half == "test"), TESTED // len(REAL)
+    pieces = torch.cat(
+        [windows(text, 40, 128)[begin::2][::5][:each, :COPY] for text in REAL]
+    )
+    start = torch.full((len(pieces), 1), START)
+    return torch.cat([start, pieces, pieces], dim=1)
 
 
 class Scores(NamedTuple):

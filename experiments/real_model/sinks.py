@@ -3,8 +3,9 @@
 How much weight each head gives to the first token of a text, and how long its value,
 its place in the residual stream and what the MLPs add there are ("weights"); whether it
 is the place or the token ("first token"); what is lost where heads can't see it, or
-where the MLP that marks it is switched off there ("ablation"); and the loss in sliding
-windows, with and without the first tokens ("windows", in ``sliding_windows``).
+where the MLP that marks it is switched off there ("ablation"); the same for another
+MLP, a smaller mark and other values ("controls", in ``sink_controls``); and the loss in
+sliding windows, with and without the first tokens ("windows", in ``sliding_windows``).
 
 A text's pieces begin anywhere in it, and nothing stands before them but where a part
 says so: as in training, where texts of many documents were cut into equal pieces.
@@ -28,9 +29,10 @@ from experiments import many
 from experiments.real_model.attending import Masked, masked
 from experiments.real_model.intervals import rounded
 from experiments.real_model.pretrained_models import smollm2
+from experiments.real_model.sink_controls import controls, losses_under
 from experiments.real_model.sink_texts import TEXTS, windows
 from experiments.real_model.sink_weights import LAYERS, LEAST, MARKS, weights
-from experiments.real_model.sliding_windows import LONG, nats, sliding
+from experiments.real_model.sliding_windows import LONG, sliding
 from helpers.attention import causal_mask
 from helpers.models.patching import Part, replaced, watched
 
@@ -55,6 +57,7 @@ PLAN: list[many.Settings] = [
     *({"part": "weights", "text": text} for text in TEXTS),
     *({"part": "first token", "text": text} for text in THREE),
     *({"part": "ablation", "text": text} for text in THREE),
+    *({"part": "controls", "text": text} for text in THREE),
     *(
         {
             "part": "windows",
@@ -82,7 +85,8 @@ def measure(settings: many.Settings) -> many.Run:
         settings: one of ``PLAN``.
 
     Returns:
-        run: what ``weights``, ``first_token``, ``ablation`` or ``sliding`` returns.
+        run: what ``weights``, ``first_token``, ``ablation``, ``controls`` or
+            ``sliding`` returns.
     """
     text = settings["text"]
     if settings["part"] == "weights":
@@ -95,6 +99,9 @@ def measure(settings: many.Settings) -> many.Run:
         if settings["part"] == "first token":
             return first_token(tested[:16])
         return ablation(tested[:12], other=1 + 2 * THREE.index(text))
+    if settings["part"] == "controls":
+        short = windows(text, PIECES, LENGTH)[:, :SHORT]
+        return controls(short[1::2][:12], short[::2], sink_heads())
     pieces = windows(text, 4 * GROUPS, LONG)[settings["group"] :: GROUPS]
     return {"losses": sliding(pieces, settings["window"], settings["kept"])}
 
@@ -229,9 +236,9 @@ def ablation(ids: Tensor, *, other: int) -> many.Run:
     for name, of in (("key", False), ("value", True)):
         for place in (0, other):
             key = f"{name} of {'the first' if place == 0 else 'another'}"
-            found[key] = _losses_under(ids, cores(place, sinking, values=of))
+            found[key] = losses_under(ids, cores(place, sinking, values=of))
     found["key of the first, other heads"] = [
-        _losses_under(ids, cores(0, _as_many_others(sinking, generator), values=False))
+        losses_under(ids, cores(0, _as_many_others(sinking, generator), values=False))
         for _ in range(DRAWS)
     ]
     for name, kind in (
@@ -243,7 +250,7 @@ def ablation(ids: Tensor, *, other: int) -> many.Run:
         losses, resting = [], []
         for batch in ids.split(6):
             with _mark(batch, kind):
-                losses += _losses_under(batch, watching)
+                losses += losses_under(batch, watching)
             table = torch.stack([watching[one].weights for one in LAYERS], dim=1)
             late = table[..., LEAST:, 0].mean(dim=-1)
             resting += rounded(late[:, sinking].mean(dim=1))
@@ -282,9 +289,3 @@ def _mark(ids: Tensor, kind: str) -> Any:
     else:
         added[:, 0] = added[:, 0].roll(1, dims=0)
     return replaced(model, {part: added})
-
-
-def _losses_under(ids: Tensor, cores: dict[int, Masked]) -> list[float]:
-    model, _ = smollm2()
-    with masked(model, cores):
-        return rounded(torch.cat(list(nats(ids, ids.shape[1] - 16, size=6))))

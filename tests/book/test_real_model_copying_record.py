@@ -160,3 +160,51 @@ def test_eight_others_leave_a_name_as_it_is():
     drawn = names["drawn zeros 8"]["loss"]
     assert min(drawn) < same < max(drawn)
     assert abs(statistics.fmean(drawn) - same) < 0.05
+
+
+def test_four_of_the_eight_raise_what_they_look_at_and_one_lowers_it():
+    scores = the("scores")["test"]
+    added = {
+        name: scores["copied"][layer][head]
+        for name in top(8)
+        for layer, head in [map(int, name.split("."))]
+    }
+    assert added.pop("24.4") < -0.5
+    for name in ("18.6", "18.7", "23.2", "23.7"):
+        assert added.pop(name) > 0.1
+    assert set(added) == {"17.3", "17.4", "17.5"}
+    assert max(map(abs, added.values())) < 0.02
+    assert abs(statistics.median(itertools.chain(*scores["copied"]))) < 0.001
+
+
+def test_in_real_texts_the_eight_carry_a_part_of_what_a_repetition_saves():
+    found = the("real texts")
+    (new, again), without = found["whole"], found["zeros 8"][1]
+
+    def more(than):
+        return mean_and_interval([a - b for a, b in zip(than, again, strict=True)])
+
+    assert len(again) == copying.TESTED
+    saved = more(new)
+    assert saved.low > 3.4
+    assert more(without).low > 0.8
+    assert more(without).high < 0.45 * saved.mean
+    assert more(found["means 8"][1]).low > 0.6
+    drawn = [second - statistics.fmean(again) for _, second in found["drawn zeros 8"]]
+    assert len(drawn) == copying.DRAWS
+    assert max(drawn) < 0.3
+
+
+def test_with_means_in_place_of_zeros_less_is_lost_but_not_much_less():
+    lost = {
+        part: mean_and_interval(found["means 8"][1]).mean
+        - mean_and_interval(found["whole"][1]).mean
+        for part, found in (
+            ("noise", the("switched off")),
+            ("real texts", the("real texts")),
+        )
+    }
+    names = the("names")
+    lost["names"] = statistics.fmean(by_template(names["means 8"]["loss"]))
+    lost["names"] -= statistics.fmean(by_template(names["whole"]["loss"]))
+    assert [f"{one:.1f}" for one in lost.values()] == ["6.9", "0.9", "5.2"]

@@ -184,3 +184,50 @@ def test_nearly_all_of_the_twelve_texts_begin_with_different_tokens(text):
     need("smollm2-135m")
     tested = sink_texts.windows(text, sinks.PIECES, sinks.LENGTH)[1::2][:12]
     assert len(tested[:, 0].unique()) > 10
+
+
+def test_the_marks_size_is_not_what_draws_heads_and_another_mlp_is_not_missed():
+    for run in runs("controls"):
+
+        def lost(name, run=run):
+            pairs = zip(run[name], run["whole"], strict=True)
+            return mean_and_interval([a - b for a, b in pairs])
+
+        before = runs("ablation", text=run["text"])[0]
+        assert run["whole"] == before["whole"]
+        weight = {
+            name: statistics.fmean(run[f"{name}, weight"])
+            for name in ("whole", "MLP 10 as elsewhere", "a tenth of the mark")
+        }
+        assert abs(weight["a tenth of the mark"] - weight["whole"]) < 0.01
+        assert abs(weight["MLP 10 as elsewhere"] - weight["whole"]) < 0.04
+        assert lost("MLP 10 as elsewhere").high < 0.03
+        assert lost("a tenth of the mark").high < 0.15
+        # A mean of other texts' first values does as well as the text's own.
+        assert abs(lost("mean value").mean) < 0.003
+
+
+def test_a_look_at_the_first_token_adds_little():
+    for run in runs("controls"):
+        (of,) = runs("weights", text=run["text"])
+        sinking = [
+            run["added"][layer][head]
+            for layer, head in PLACES
+            if of["chosen on"]["first"][layer][head] > 0.5
+        ]
+        assert len(sinking) > 70
+        assert statistics.median(sinking) < 0.2
+        assert max(sinking) < 0.8
+
+
+def test_the_first_token_stands_out_until_the_last_layer():
+    for run in runs("weights"):
+        times = [first / other for first, other in run["test"]["stream"]]
+        assert min(times[12:21]) > 100
+        assert 12 < times[29] < 14
+
+
+def test_two_equal_tokens_at_the_beginning_get_the_mark_together():
+    for run in runs("first token"):
+        found = run["first token four times"]
+        assert found["heads"] == [0] * len(found["heads"])  # over half on one place

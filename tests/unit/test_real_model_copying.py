@@ -34,6 +34,18 @@ def test_a_copy_repeats_no_token_and_is_told_twice(tokens):
     assert not (ids == other)[:, 1:].all(dim=1).any()
 
 
+def test_pieces_of_real_texts_are_told_twice(real, monkeypatch):
+    monkeypatch.setattr(copying_scores, "REAL", ("prose", "code"))
+    halves = {half: copying_scores.of_real_texts(half) for half in ("choose", "test")}
+    n = copying_scores.COPY
+    for ids in halves.values():
+        assert ids.shape == (8, 1 + 2 * n)  # four of each
+        assert torch.equal(ids[:, 1 : n + 1], ids[:, n + 1 :])
+        assert not ids[:, 0].any()
+    rows = {tuple(row) for ids in halves.values() for row in ids.tolist()}
+    assert len(rows) == 16
+
+
 def test_heads_are_ranked_by_their_mean():
     scores = torch.zeros(copying_scores.LAYERS, copying_scores.HEADS, 2)
     scores[3, 8] = torch.tensor([1.0, 0.0])

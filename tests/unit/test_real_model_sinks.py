@@ -3,7 +3,13 @@
 import pytest
 import torch
 
-from experiments.real_model import sink_texts, sink_weights, sinks, sliding_windows
+from experiments.real_model import (
+    sink_controls,
+    sink_texts,
+    sink_weights,
+    sinks,
+    sliding_windows,
+)
 from experiments.real_model.attending import Masked, masked
 from experiments.real_model.pretrained_models import smollm2
 from helpers.attention import causal_mask
@@ -165,3 +171,43 @@ def test_a_window_as_long_as_the_text_hides_nothing(real):
     )
     found = sliding_windows.sliding(ids, ids.shape[1], "first 0")
     assert abs(found[0] - float(expected)) < 1e-3
+
+
+@torch.no_grad()
+def test_later_queries_get_another_value_from_the_first_token(tiny, ids):
+    causal = causal_mask(T)
+    other = torch.randn(2, 6, generator=torch.Generator().manual_seed(2))
+    given, found = {}, {}
+    for name, core in (
+        ("own", Masked(causal)),
+        ("other", sink_controls.Fetching(causal, other)),
+    ):
+        parts = [Part("values", 0), Part("context", 0)]
+        with masked(tiny, {0: core}), watched(tiny, parts) as kept:
+            tiny(ids)
+        given[name], found[name] = kept[parts[0]], kept[parts[1]]
+        weights = core.weights
+    torch.testing.assert_close(given["own"], given["other"])
+    values = given["own"].unflatten(-1, (2, 6)).clone()  # (B, T, H_kv, D)
+    torch.testing.assert_close(found["own"][:, 0], found["other"][:, 0])
+    values[:, 0] = other
+    for head in range(4):
+        expected = weights[:, head] @ values[:, :, head // 2]
+        torch.testing.assert_close(
+            found["other"][:, 1:].unflatten(-1, (4, 6))[:, :, head], expected[:, 1:]
+        )
+
+
+@torch.no_grad()
+def test_what_a_look_at_the_first_token_adds_agrees_with_the_layer(real):
+    model, ids = real[0], sink_texts.windows("stories", 2, 24)
+    layer, head = 13, 8
+    with watched(model, [Part("values", layer)]) as given:
+        model(ids)
+    own = given[Part("values", layer)].unflatten(-1, (3, 64))[:, :, head // 3]
+    context = torch.zeros(2, 24, 576)
+    context[..., head * 64 :][..., :64] = own
+    norms = model.blocks[layer].attention.out_proj(context).norm(dim=-1)
+    expected = (norms[:, 0] / norms[:, 1:].median(dim=1).values).mean()
+    found = sink_controls.added(ids)
+    assert abs(found[layer][head] - float(expected)) < 1e-3
