@@ -12,7 +12,7 @@ from helpers.recorded.sweeps import at_best_rate, has
 
 RUNS = results.record("reading_on")["runs"]
 NEAR, END, CLOSE, FAR = range(len(COLUMNS))
-COMPARED, ALONE, OTHERS = list(SIDES)[:6], list(SIDES)[6:9], list(SIDES)[9:]
+COMPARED, ALONE, OTHERS = list(SIDES)[:6], list(SIDES)[6:9], list(SIDES)[9:13]
 CHOSEN = {"t5": 0.008}  # at the others, 0.004 is best
 
 
