@@ -1,9 +1,12 @@
-"""What sparse attention misses, and what a gate does to sinks.
+"""What sparse attention and small caches miss, and what a gate does to sinks.
 
 "recall": one attention layer reads 64 items, each a key with a value, and is then asked
 for the values of 16 of the keys. One side attends to all positions; the others to 24,
 in blocks of one size each, chosen by their mean keys; and as a control, to blocks
 drawn at random.
+
+"caches": the same layer with eight heads, whose cache holds all heads' keys and values
+(MHA), one head's (MQA), or a latent and a short key that take as much room (MLA).
 
 "sinks": the two blocks of chapter 9 learn little-world, with a gate behind attention
 and without: how much weight do queries give to the first token?
@@ -21,6 +24,7 @@ from torch import Tensor, nn
 from experiments import many, running, sweeps
 from helpers.attention import scaled_dot_product_attention
 from helpers.models.language_model import TransformerLM
+from helpers.models.latent_attention import MultiHeadLatentAttention
 from helpers.models.sparse_attention import SparseCore, choose_blocks
 from helpers.models.transformer_block import (
     BlockAttention,
@@ -33,7 +37,8 @@ from helpers.text.tokenizer import CharTokenizer
 from helpers.training.loop import evaluate, train
 
 BEGIN = {"recall": (0.008, 0.016, 0.032), "sinks": (0.002, 0.004, 0.008)}
-STEPS = {"recall": 300, "sinks": 400}
+BEGIN["caches"] = BEGIN["recall"]
+STEPS = {"recall": 300, "caches": 300, "sinks": 400}
 # --- recall --------------------------------------------------------------------------
 KEYS, VALUES, ITEMS, ASKED = 64, 10, 64, 16
 WIDTH, BATCH, READ = 32, 32, 24  # features, texts, and positions that a query sees
@@ -43,6 +48,10 @@ SIDES: dict[str, dict[str, Any]] = {
     **{f"blocks of {size}": {"block_size": size} for size in BLOCK_SIZES},
     "random blocks of 8": {"block_size": 8, "random": True},
 }
+# --- caches --------------------------------------------------------------------------
+HEADS = 8
+LATENT = {"latent_dim": 6, "rotary_dim": 2}  # 8 numbers, as one head's key and value
+CACHES = {"MHA": HEADS, "MQA": 1, "MLA": 0}  # heads of keys in the cache
 MEASURED = {"validation": 500, "test": 1_000}  # texts
 # --- sinks ---------------------------------------------------------------------------
 GATES = {"no gate": False, "gate": True}
@@ -71,8 +80,8 @@ class RandomCore(SparseCore):
 
 
 def core_of(side: str) -> Core | None:
-    """The core of a side's attention; None attends to all."""
-    if side == "all":
+    """The core of a side's attention; None attends to all, as all CACHES do."""
+    if "block_size" not in SIDES.get(side, {}):
         return None
     size = SIDES[side]["block_size"]
     core = RandomCore if SIDES[side].get("random") else SparseCore
@@ -80,15 +89,17 @@ def core_of(side: str) -> Core | None:
 
 
 class Recall(nn.Module):
-    """One attention layer that is told items and asked for their values."""
+    """One attention layer that is told items and asked for their values.
 
-    def __init__(self) -> None:
+    Args:
+        side: one of the SIDES, or of the CACHES.
+    """
+
+    def __init__(self, side: str) -> None:
         super().__init__()
         self.key_embedding = nn.Embedding(KEYS, WIDTH)
         self.value_embedding = nn.Embedding(VALUES + 1, WIDTH)  # the last: asked for
-        self.attention = BlockAttention(
-            TransformerConfig(1, ITEMS + ASKED, WIDTH, 1, 1, positions="none")
-        )
+        self.attention = attention_of(side)
         self.head = nn.Linear(WIDTH, VALUES)
         for table in (self.key_embedding, self.value_embedding):
             nn.init.normal_(table.weight, std=0.5)
@@ -98,6 +109,19 @@ class Recall(nn.Module):
         x = self.key_embedding(keys) + self.value_embedding(values)
         logits: Tensor = self.head(self.attention(x)[:, ITEMS:])
         return logits
+
+
+def attention_of(side: str) -> Any:
+    """The layer of a side: with one head, or with the HEADS of the CACHES."""
+    T = ITEMS + ASKED
+    if side == "MLA":
+        return MultiHeadLatentAttention(WIDTH, HEADS, T, **LATENT)
+    options: dict[str, Any] = {"num_heads": 1}
+    if side in CACHES:
+        options = {"num_heads": HEADS, "num_kv_heads": CACHES[side]}
+    return BlockAttention(
+        TransformerConfig(1, T, WIDTH, num_layers=1, positions="none", **options)
+    )
 
 
 def recall_texts(
@@ -143,7 +167,7 @@ def train_recall(settings: many.Settings, **texts: int) -> many.Run:
     count = MEASURED | texts
     side, steps = settings["side"], settings["steps"]
     torch.manual_seed(settings["seed"])
-    model, generator = Recall(), torch.Generator().manual_seed(settings["seed"])
+    model, generator = Recall(side), torch.Generator().manual_seed(settings["seed"])
     optimizer = torch.optim.AdamW(model.parameters(), lr=0.0, weight_decay=0.0)
     for step in range(steps):
         share = min(1.0, (step + 1) / 20, 1.02 - step / steps)  # of the rate
@@ -241,14 +265,14 @@ def train_one(settings: many.Settings, **count: int) -> many.Run:
     Returns:
         run: what ``train_recall`` or ``train_sinks`` measured.
     """
-    study = {"recall": train_recall, "sinks": train_sinks}[settings["study"]]
+    study = train_sinks if settings["study"] == "sinks" else train_recall
     return study(settings, **count)
 
 
 def wanted(record: dict[str, Any]) -> list[many.Settings]:
     """The runs that a record lacks: each side's rate is chosen by the first seed."""
     found = []
-    for study, sides in (("recall", SIDES), ("sinks", GATES)):
+    for study, sides in (("recall", SIDES), ("caches", CACHES), ("sinks", GATES)):
         for side in sides:
             plain = {"study": study, "side": side, "steps": STEPS[study]}
             found += sweeps.lacking(

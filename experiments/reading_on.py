@@ -57,9 +57,14 @@ WAYS: dict[str, dict[str, Any]] = {
     "pairs 0 to 2": {},
     "pairs 3 and 4": {},
     "pairs 5 to 7": {},
+    "pair 3": {},
+    "pair 4": {},
 }
 #: Pairs that turn more slowly by FACTOR, and the others as they did.
-SLOWED = {"pairs 0 to 2": (0, 1, 2), "pairs 3 and 4": (3, 4), "pairs 5 to 7": (5, 6, 7)}
+SLOWED: dict[str, tuple[int, ...]] = {
+    **{"pairs 0 to 2": (0, 1, 2), "pairs 3 and 4": (3, 4), "pairs 5 to 7": (5, 6, 7)},
+    **{"pair 3": (3,), "pair 4": (4,)},
+}
 #: What a way is fine-tuned on: windows of the new length, and as a control of the old.
 TUNINGS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(WAYS, ("longer", "control")),
@@ -74,6 +79,9 @@ PARTS = (0, 16, 64, 128, 192, 256)  # of a window
 DISTANCES = (0, 32, 64, 128, 192, 256)  # of a note
 WINDOWS = {"validation": 16, "test": 32}
 DRAWS = 2  # how often notes are put into each window of the test, asked for once
+#: Bins and draws of the notes that are asked for once "by distance", and who answers.
+FINER, FINER_DRAWS = (64, 96, 128, 160, 192, 224, 256), 8
+BY_DISTANCE = ("as trained", "pairs 3 and 4", "pair 3", "pair 4")
 WINDOWED = ("rotary", "as trained")  # what also reads in a sliding window
 
 
@@ -191,14 +199,25 @@ def ask_once(noted: recall.Recall, ids: Tensor) -> recall.Recall:
     )
 
 
-def asked_once(model: TransformerLM, texts: Texts) -> many.Run:
+def asked_once(
+    model: TransformerLM,
+    texts: Texts,
+    *,
+    draws: int = DRAWS,
+    distances: tuple[int, ...] | None = None,
+) -> many.Run:
     """The shares of "notes" that a model recalls where each is asked for once."""
-    ids = texts.measured["test"][:, :LONGER].repeat(DRAWS, 1)
+    ids = texts.measured["test"][:, :LONGER].repeat(draws, 1)
     generator = torch.Generator().manual_seed(len(ids))
     noted = ask_once(texts.put_notes(ids, generator), ids)
     with torch.no_grad():
         given = model(noted.inputs).argmax(dim=-1)
-    return {"validation": 0.0, "notes": _shares(given, noted)}
+    return {"validation": 0.0, "notes": _shares(given, noted, distances)}
+
+
+def by_distance(model: TransformerLM, texts: Texts) -> many.Run:
+    """The same between two of the FINER distances."""
+    return asked_once(model, texts, draws=FINER_DRAWS, distances=FINER)
 
 
 def in_windows(model: TransformerLM, texts: Texts) -> many.Run:
@@ -218,14 +237,16 @@ def in_windows(model: TransformerLM, texts: Texts) -> many.Run:
     return {"validation": 0.0, "loss": running.rounded(torch.cat(losses).mean().item())}
 
 
-def _shares(given: Tensor, noted: recall.Recall) -> list[float | None]:
-    """How many notes are recalled rightly between two of the DISTANCES."""
+def _shares(
+    given: Tensor, noted: recall.Recall, distances: tuple[int, ...] | None = None
+) -> list[float | None]:
+    """How many notes are recalled rightly between two distances."""
     right = given == noted.targets
     return [
         running.rounded(right[far].double().mean().item()) if far.any() else None
         for far in (
             (noted.distances > a) & (noted.distances <= b)
-            for a, b in itertools.pairwise(DISTANCES)
+            for a, b in itertools.pairwise(distances or DISTANCES)
         )
     ]
 
@@ -290,14 +311,13 @@ def train_one(settings: many.Settings) -> many.Run:
         settings: a dict of "part", "kind", "seed", "rate" and "steps". With another
             part than "trained", also of the "way", and of how the model was trained,
             "from" a list of rate and steps: then "rate" and "steps" are those of
-            fine-tuning for "longer" and "control", and 0 for "before", "once" and
-            "window".
+            fine-tuning for "longer" and "control", and 0 for the other parts.
 
     Returns:
         run: what was ``measured`` on windows of TRAINED tokens for "trained"; what
-            ``asked_once`` or ``in_windows`` found for "once" and "window"; else what
-            was measured on windows of LONGER, and for "longer" with the shares that are
-            recalled where each note is asked for "once".
+            ``asked_once``, ``by_distance`` or ``in_windows`` found for "once", "by
+            distance" and "window"; else what was measured on windows of LONGER, and
+            for "longer" with the shares recalled where each note is asked for "once".
     """
     texts, kind, seed = read_texts(), settings["kind"], settings["seed"]
     if settings["part"] == "trained":
@@ -307,10 +327,9 @@ def train_one(settings: many.Settings) -> many.Run:
     model = changed(trained(kind, rate, seed, steps), **WAYS[settings["way"]])
     if settings["way"] in SLOWED:
         _slow(model, SLOWED[settings["way"]])
-    if settings["part"] in ("once", "window"):
-        return {"once": asked_once, "window": in_windows}[settings["part"]](
-            model, texts
-        )
+    untouched = {"once": asked_once, "by distance": by_distance, "window": in_windows}
+    if settings["part"] in untouched:
+        return untouched[settings["part"]](model, texts)
     if settings["steps"]:
         T = LONGER if settings["part"] == "longer" else TRAINED
         config = TrainConfig(
@@ -355,7 +374,9 @@ def _lacking_readings(
     before, tuned = [], []
     for way in WAYS if kind == "rotary" else ("as trained",):
         side = {"kind": kind, "way": way, "from": origin}
-        parts = ("before", "once", *(["window"] if (kind, way) == WINDOWED else []))
+        parts = ["before", "once"]
+        parts += ["by distance"] if kind == "rotary" and way in BY_DISTANCE else []
+        parts += ["window"] if (kind, way) == WINDOWED else []
         untouched = side | {"steps": 0, "rate": 0.0}
         plan = [
             untouched | {"part": part, "seed": seed}

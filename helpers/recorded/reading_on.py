@@ -19,6 +19,8 @@ SIDES = {
     "partial rotary": ("partial", "as trained"),
     "NoPE in every second layer": ("half nope", "as trained"),
     "NoPE in both layers": ("nope", "as trained"),
+    "pair 3 alone": ("rotary", "pair 3"),
+    "pair 4 alone": ("rotary", "pair 4"),
 }
 COLUMNS = ("story 16-64", "192-256", "notes to 64", "over 128")
 

@@ -30,6 +30,7 @@ def right(side):
 
 SHOWN = [
     *(("recall", side) for side in experiment.SIDES),
+    *(("caches", side) for side in experiment.CACHES),
     *(("sinks", side) for side in experiment.GATES),
 ]
 
@@ -60,6 +61,25 @@ def test_blocks_by_their_means_beat_random_ones_with_every_seed():
     # of eight or of nine are read; where the item isn't among them, one digit of ten.
     held = (2 / 8 + 2 / 9) / 2
     assert statistics.fmean(random) == pytest.approx(held + (1 - held) / 10, abs=0.01)
+
+
+def test_a_latent_recalls_more_than_one_shared_head_in_the_same_room():
+    found = {
+        side: [run["right"] for run in best("caches", side)]
+        for side in experiment.CACHES
+    }
+    ahead = [a - b for a, b in zip(found["MLA"], found["MQA"], strict=True)]
+    assert sum(one > 0 for one in ahead) == 4
+    assert mean_and_interval(ahead).low > 0
+    assert round(statistics.fmean(ahead), 2) == 0.15
+    assert min(found["MHA"]) > 0.98
+    numbers = {
+        side: sum(one.numel() for one in experiment.attention_of(side).parameters())
+        for side in experiment.CACHES
+    }
+    assert numbers["MHA"] > numbers["MLA"] > numbers["MQA"]
+    kept = token_bytes(8, 4, num_kv_heads=1, **experiment.LATENT, bytes_each=1)
+    assert (kept["MHA"], kept["MQA"], kept["MLA"]) == (64, 8, 8)
 
 
 def test_sizes_and_bytes_of_the_page():

@@ -12,7 +12,7 @@ from helpers.recorded.sweeps import at_best_rate, has
 
 RUNS = results.record("reading_on")["runs"]
 NEAR, END, CLOSE, FAR = range(len(COLUMNS))
-COMPARED, ALONE, OTHERS = list(SIDES)[:6], list(SIDES)[6:9], list(SIDES)[9:]
+COMPARED, ALONE, OTHERS = list(SIDES)[:6], list(SIDES)[6:9], list(SIDES)[9:13]
 CHOSEN = {"t5": 0.008}  # at the others, 0.004 is best
 
 
@@ -114,6 +114,21 @@ def test_pairs_3_and_4_find_the_far_notes_and_mend_a_part_of_a_storys_end():
         assert min(column(side, END)) > 2
     assert min(column(fast, NEAR)) > 2.5
     assert mean(slow, NEAR) == 0.67
+
+
+def test_each_pair_mends_the_distances_where_its_angles_were_new():
+    found = {}
+    for way in reading_on.BY_DISTANCE:
+        once = at_best_rate(RUNS, part="by distance", way=way)
+        assert [run["seed"] for run in once] == list(sweeps.SEEDS)
+        shares = zip(*(run["notes"] for run in once), strict=True)
+        found[way] = [round(statistics.fmean(one), 2) for one in shares]
+    plain, third, fourth = (found[way] for way in ("as trained", "pair 3", "pair 4"))
+    assert min(plain) == plain[2] == 0.55
+    assert (plain[1], plain[4], plain[5]) == (0.58, 0.72, 0.58)
+    assert (third[1], third[5]) == (0.94, 0.52)
+    assert (fourth[1], fourth[5]) == (0.70, 0.94)
+    assert min(found["pairs 3 and 4"]) > 0.85
 
 
 def test_a_sliding_window_reads_an_end_about_as_well_as_alibi():

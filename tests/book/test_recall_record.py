@@ -4,6 +4,8 @@ import itertools
 import statistics
 
 import pytest
+import torch
+import torch.nn.functional as F
 
 from experiments import recall, sweeps
 from helpers.recorded import results
@@ -110,6 +112,15 @@ def test_decay_helps_a_little_where_two_keys_are_written_again_and_again():
     found = ahead("decay", "linear", "again", 2)
     assert (round(found.mean, 2), round(found.low, 2)) == (0.11, 0.03)
     assert round(mean("decay", "again", 2), 2) == 0.33
+
+
+def test_linear_attention_recalls_little_more_than_the_most_frequent_value():
+    texts = recall.draw(torch.Generator().manual_seed(1), 2_000, 2, recall.WRITES)
+    mine = texts.keys == texts.asked[:, :1]
+    written = F.one_hot(texts.values, recall.VALUES) * mine[..., None]
+    most = written.sum(dim=1).amax(dim=-1) / mine.sum(dim=1)
+    assert most.mean().item() == pytest.approx(0.19, abs=0.01)
+    assert 0.19 < mean("linear", "again", 2) < 0.24
 
 
 @pytest.mark.parametrize(

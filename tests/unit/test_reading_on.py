@@ -18,7 +18,7 @@ def with_losses(settings, loss):
 def test_the_first_seed_chooses_rates_and_all_seeds_take_them(monkeypatch):
     monkeypatch.setattr(reading_on, "KINDS", {one: {} for one in ("rotary", "alibi")})
     best = {"trained": 0.008, "longer": 0.004, "control": 0.002}
-    best |= dict.fromkeys(("before", "once", "window"), 0.0)
+    best |= dict.fromkeys(("before", "once", "by distance", "window"), 0.0)
 
     def loss(settings):  # the first seed prefers another edge than it begins with
         return 1 + abs(settings["rate"] - best[settings["part"]])
@@ -33,6 +33,7 @@ def test_the_first_seed_chooses_rates_and_all_seeds_take_them(monkeypatch):
         sides += [(part, way) for way in ways for part in reading_on.TUNINGS[way]]
         if kind == "rotary":
             sides += [("window", "as trained")]
+            sides += [("by distance", way) for way in reading_on.BY_DISTANCE]
         assert {(run["part"], run.get("way")) for run in of_kind} == set(sides)
         for part, way in sides:
             chosen = [

@@ -75,6 +75,16 @@ def test_weight_on_a_token_is_a_mean_over_late_queries():
     torch.testing.assert_close(torch.tensor(found[0]), expected, atol=1e-4, rtol=0)
 
 
+@pytest.mark.parametrize("side", experiment.CACHES)
+def test_each_cache_holds_as_many_numbers_as_it_says(side):
+    layer = experiment.attention_of(side)
+    assert layer.num_heads == experiment.HEADS
+    kept = (layer.W_latent, layer.W_rotary) if side == "MLA" else ()
+    kept = kept or (layer.W_key, layer.W_value)
+    expected = {"MHA": 64, "MQA": 8, "MLA": 8}[side]
+    assert sum(one.out_features for one in kept) == expected
+
+
 @pytest.mark.parametrize("settings", [RECALL, SINKS], ids=["recall", "sinks"])
 def test_a_run_repeats_itself(settings):
     run = experiment.train_one(settings, **FEW)
@@ -90,6 +100,7 @@ def test_a_run_repeats_itself(settings):
 def test_every_side_is_swept_and_then_repeated():
     asked = experiment.wanted({"runs": []})
     sides = {(one["study"], one["side"]) for one in asked}
-    assert len(sides) == len(experiment.SIDES) + len(experiment.GATES)
+    studies = (experiment.SIDES, experiment.CACHES, experiment.GATES)
+    assert len(sides) == sum(map(len, studies))
     assert {one["seed"] for one in asked} == {sweeps.SEEDS[0]}
     assert len(asked) == 3 * len(sides)
