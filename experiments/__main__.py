@@ -15,7 +15,6 @@ from experiments import (
     latent_attention,
     lora,
     many,
-    muon,
     optimisation,
     positions,
     reading_on,
@@ -29,7 +28,7 @@ many.processes_asked("experiments", __doc__)  # which each of them reads, too
 block_ablations.main()
 for module in (
     *(block_parts, dates, heads, induction),
-    *(latent_attention, lora, muon, optimisation, positions, reading_on, recall),
+    *(latent_attention, lora, optimisation, positions, reading_on, recall),
     *(short_contexts, recipe_ablations),
 ):
     name = module.__name__.removeprefix("experiments.")

@@ -5,21 +5,22 @@ on little-world's stories and on tiny Shakespeare; so is a block with all the ne
 and one with the learned positions of 2019. Where keys are shared, what that saves is
 spent on a wider MLP. Every side has a learning rate of its own, which the first of its
 five seeds chooses on validation text. With QK-norm and without it, the stories are also
-learned at rates that are too high.
+learned at rates that are too high, and the largest score of the trained model is kept.
 
 Model and training are small: two blocks of width 48, and 300 steps.
 """
 
 import functools
 import sys
-from collections.abc import Callable
 from typing import Any
 
 import torch
+import torch.nn.functional as F
+from torch import Tensor
 
 from experiments import many, running, sweeps
 from helpers.models.language_model import TransformerLM
-from helpers.models.transformer_block import TransformerConfig
+from helpers.models.transformer_block import BlockAttention, TransformerConfig
 from helpers.recorded.sweeps import has
 from helpers.text import corpus
 from helpers.text.batches import Documents, Windows
@@ -44,6 +45,8 @@ PARTS: dict[str, dict[str, Any]] = {
 }
 TEXTS = ("little-world", "tiny-shakespeare")
 BEGIN = (0.008, 0.016, 0.032)
+#: Of these, on the stories, the largest score is kept.
+WATCHED = (PLAIN, "QK-norm")
 #: Four and eight times the rate that suits the plain block on the stories best.
 TOO_HIGH = (0.064, 0.128)
 WIDTH, STEPS = 48, 300
@@ -94,55 +97,73 @@ def build(
     return running.recipe(tokenizer, size, **options | changes)
 
 
-def losses(
-    settings: many.Settings,
-    changes: dict[str, Any],
-    prepare: Callable[[TransformerLM], None] | None = None,
-    /,
-    **stories: int,
-) -> many.Run:
-    """Train a model on a text, and measure on two others.
+def train_one(settings: many.Settings, **stories: int) -> many.Run:
+    """Train one side once, and measure on two other texts.
 
     Args:
-        settings: a dict of the "text", the "seed" and the "steps".
-        changes: options of the recipe that differ.
-        prepare: changes the model before it is trained.
+        settings: a dict of the "text", the "part", the "rate", the "seed" and the
+            "steps".
         stories: how many of the "validation" and of the "test" to measure on, where
             the text is little-world; of tiny Shakespeare's held-out text, it is a half
             each.
 
     Returns:
         run: a dict of the "validation" and the "test" loss in nats per character; where
-            the loss grew without bound, of a "validation" loss of None.
+            the loss grew without bound, of a "validation" loss of None. Of a part in
+            ``WATCHED``, on the stories, also the largest "score" on the test's first
+            64.
     """
     tokenizer, (data, validation, test) = texts(settings["text"], **STORIES | stories)
+    changes = PARTS[settings["part"]] | {"learning_rate": settings["rate"]}
     model_config, train_config = build(tokenizer, settings, **changes)
     torch.manual_seed(settings["seed"])
     model = TransformerLM(model_config)
-    if prepare is not None:
-        prepare(model)
     try:
         train(model, data, train_config, device="cpu", progress=False)
     except FloatingPointError:  # the rate is too high
         return {"validation": None}
-    return {
+    run = {
         "validation": running.rounded(evaluate(model, validation)),
         "test": running.rounded(evaluate(model, test)),
     }
+    if settings["text"] == TEXTS[0] and settings["part"] in WATCHED:
+        run["score"] = round(largest_score(model, test), 1)
+    return run
 
 
-def train_one(settings: many.Settings, **stories: int) -> many.Run:
-    """Train one side once.
+def largest_score(model: TransformerLM, data: Data) -> float:
+    """The largest score, whatever its sign, that any softmax of a model gets.
 
     Args:
-        settings: as for ``losses``, with the "part" and the "rate".
-        stories: as for ``losses``.
+        model: one whose attention has no window and no shared keys.
+        data: texts, of which the first batch of 64 is read.
 
     Returns:
-        run: that of ``losses``.
+        score: a number, after the division by √D.
     """
-    changes = PARTS[settings["part"]] | {"learning_rate": settings["rate"]}
-    return losses(settings, changes, **stories)
+    found = [0.0]
+
+    def watched(
+        queries: Tensor,
+        keys: Tensor,
+        values: Tensor,
+        *,
+        causal: bool,
+        window: int | None,
+        sinks: int,
+    ) -> Tensor:
+        scores = (queries @ keys.mT).tril() / queries.shape[-1] ** 0.5
+        found.append(float(scores.abs().max()))
+        return F.scaled_dot_product_attention(queries, keys, values, is_causal=causal)
+
+    layers = [layer for layer in model.modules() if isinstance(layer, BlockAttention)]
+    for layer in layers:
+        layer.core = watched
+    with torch.no_grad():
+        model(next(data.all(64))[0])
+    for layer in layers:
+        layer.core = None
+    return max(found)
 
 
 def wanted(record: dict[str, Any]) -> list[many.Settings]:
@@ -156,7 +177,7 @@ def wanted(record: dict[str, Any]) -> list[many.Settings]:
     every = [
         {"text": TEXTS[0], "part": part, "steps": STEPS, "rate": rate, "seed": seed}
         for rate in TOO_HIGH
-        for part in (PLAIN, "QK-norm")
+        for part in WATCHED
         for seed in sweeps.SEEDS
     ]
     return [one for one in every if not any(has(run, one) for run in record["runs"])]

@@ -8,8 +8,12 @@ seeds chooses, and all sides read equally many characters. On the settings at th
 all gains alone rest, so all five seeds choose their rate.
 
 Muon's rung gives hidden matrices another optimizer and another rate than all else. So
-the settings at the bottom are also trained with AdamW and two rates, in float32; at the
-best share of these, once more for as much longer as a step of Muon's takes more time.
+the settings at the bottom are also trained with AdamW and two rates. These are swept
+in float32, where they are also trained for as much longer as a step of Muon's takes
+more time; at the best, five seeds then train in bfloat16, as on all other sides.
+
+Three seeds of the few also read as much as the recipe at the top, at the rate that was
+best for a third of it.
 """
 
 import fractions
@@ -23,7 +27,7 @@ import torch
 
 from experiments import many, running, sweeps
 from helpers.models.language_model import TransformerLM
-from helpers.recorded.sweeps import has
+from helpers.recorded.sweeps import best_rate, has
 from helpers.text import corpus
 from helpers.text.batches import Windows
 from helpers.text.tokenizer import CharTokenizer
@@ -61,6 +65,8 @@ SIDES = (
 CHARACTERS = 1_024_000
 #: What AdamW with two rates reads in about the time of Muon's rung: 1.3 times as much.
 AS_LONG = 1_331_200
+#: What the top's recipe reads.
+FULL = 2_867_200
 WARM_UP = 0.075  # the most steps that warm up, as a share of all
 MUON = 1.7  # Muon's rate, as a multiple of AdamW's
 #: Where each side's sweep begins, which goes on to where its best rate lies inside.
@@ -76,13 +82,15 @@ def settings_of(side: str) -> dict[str, Any]:
     """A side's options, without its rates and its length.
 
     Args:
-        side: one of ``SIDES``, or "AdamW: " with one of ``SHARES``.
+        side: one of ``SIDES``, or "AdamW: " with one of ``SHARES``, which computes in
+            float32, or "AdamW in bfloat16: ".
     """
     low, high = (_all_options(name) for name in (BOTTOM, TOP))
     if side == "top":
         return high
     way, _, rung = side.partition(": ")
-    several = {"bottom": (), "AdamW": (), "few": FEW, TWO: ("Muon", "two blocks")}
+    several = {"bottom": (), "AdamW": (), "AdamW in bfloat16": (), "few": FEW}
+    several[TWO] = ("Muon", "two blocks")
     rungs = several.get(way, (rung,))
     base, other = (high, low) if way == "without" else (low, high)
     return base | {name: other[name] for rung in rungs for name in RUNGS[rung]}
@@ -122,6 +130,7 @@ def train_one(settings: many.Settings, **changes: Any) -> many.Run:
     way, _, share = settings["side"].partition(": ")
     if way == "AdamW":
         options["mixed_precision"] = "off"
+    if way.startswith("AdamW"):
         rate = settings["rate"] * float(fractions.Fraction(share))
         options["hidden_learning_rate"] = rate
     configs = preset(
@@ -171,10 +180,33 @@ def wanted(record: dict[str, Any]) -> list[many.Settings]:
     # Of two rates the first seed chooses both, and all seeds train at the best.
     swept = {share: lacking(f"AdamW: {share}", CHARACTERS) for share in SHARES}
     first = [run for some in swept.values() for run in some if run["seed"] == 0]
-    if first:
+    if sides or first:
         return sides + first
     share = best_share(record["runs"])
-    return sides + swept[share] + lacking(f"AdamW: {share}", AS_LONG)
+    return (
+        swept[share]
+        + lacking(f"AdamW: {share}", AS_LONG)
+        + again(record, f"AdamW: {share}", f"AdamW in bfloat16: {share}", CHARACTERS, 5)
+        + again(record, "few", "few", FULL, 3)
+    )
+
+
+def again(
+    record: dict[str, Any], side: str, other: str, characters: int, seeds: int
+) -> list[many.Settings]:
+    """What the record lacks of another side, or length, at the best rate of a side."""
+    rate = best_rate(
+        [
+            run
+            for run in record["runs"]
+            if has(run, {"side": side, "characters": CHARACTERS})
+        ]
+    )
+    every = [
+        {"side": other, "characters": characters, "rate": rate, "seed": seed}
+        for seed in sweeps.SEEDS[:seeds]
+    ]
+    return [one for one in every if not any(has(run, one) for run in record["runs"])]
 
 
 def best_share(runs: Sequence[many.Run]) -> str:

@@ -12,7 +12,7 @@ OF_RUNS = (
     *("optimisation", "block_ablations", "positions", "processes", "short_contexts"),
     *("two_core_minute", "dates", "lora", "real_model", "reading_on"),
     *("recall", "memory_cost", "latent_attention"),
-    *("block_parts", "muon"),
+    "block_parts",
 )
 
 

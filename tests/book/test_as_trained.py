@@ -39,8 +39,9 @@ def test_the_gradient_is_that_of_a_batch_as_in_training():
 
 
 @pytest.mark.slow
-def test_only_the_last_direction_stays_short_and_the_first_is_no_stronger():
+def test_only_the_last_direction_stays_short_and_the_others_lose_their_order():
     page = run("setup", "gradients", "matrix")
     assert (page["sizes"] < 0.5).nonzero().flatten().tolist() == [63]
     assert page["s"][0] > 10 * page["s"][19]
-    assert page["sizes"][0] < 1.2 * page["sizes"][19]
+    assert page["s"][4] > 3.5 * page["s"][19]
+    assert page["sizes"][4] < 0.8 * page["sizes"][19]

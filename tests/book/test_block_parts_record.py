@@ -1,7 +1,5 @@
 """What chapter 13 and the page "Latent attention" say of parts of a block, alone."""
 
-import statistics
-
 import pytest
 
 from experiments import block_parts, sweeps
@@ -80,25 +78,35 @@ def test_most_that_the_whole_block_gains_is_rotary():
         assert rotary.mean > 0.8 * whole.mean
 
 
-def test_only_qk_norm_still_learns_at_eight_times_the_best_rate():
-    best = of_seeds(block_parts.PLAIN, STORIES)
-    assert [rate / best[0]["rate"] for rate in block_parts.TOO_HIGH] == [4, 8]
+def test_without_qk_norm_scores_run_away_at_eight_times_the_best_rate():
+    four, eight = block_parts.TOO_HIGH
+    best = {part: of_seeds(part, STORIES)[0]["rate"] for part in block_parts.WATCHED}
+    without, with_norm = block_parts.WATCHED
+    assert (four / best[without], eight / best[without]) == (4, 8)
 
-    def at(part, rate):
+    def found(part, rate, measured):
         runs = results.runs("block_parts", text=STORIES, part=part, rate=rate)
         assert [run["seed"] for run in runs] == list(sweeps.SEEDS)
-        return [run["test"] for run in runs]
+        return [run[measured] for run in runs]
 
-    four, eight = (
-        (at(block_parts.PLAIN, rate), at("QK-norm", rate))
-        for rate in block_parts.TOO_HIGH
-    )
-    costs = [a - b["test"] for a, b in zip(four[0], best, strict=True)]
-    assert round(statistics.fmean(costs), 1) == 0.7
-    assert min(four[0]) > max(four[1])
-    assert min(eight[0]) > 2.2
-    assert max(eight[1]) < 0.63
-    assert round(statistics.fmean(eight[1]), 2) == 0.60
+    losses = {
+        (part, rate): found(part, rate, "test")
+        for part in block_parts.WATCHED
+        for rate in (best[part], four, eight)
+    }
+    scores = {side: found(*side, "score") for side in losses}
+    assert max(scores[without, best[without]]) < 50
+    assert min(scores[without, four]) > 500
+    assert min(scores[without, eight]) > 20_000
+    for rate in (best[with_norm], four, eight):
+        assert max(scores[with_norm, rate]) < 20
+    assert min(losses[without, four]) > max(losses[with_norm, four])
+    assert min(losses[without, eight]) > 2.2
+    assert max(losses[with_norm, eight]) < 0.63
+    watched = [run for run in RECORD["runs"] if "score" in run]
+    assert {(run["part"], run["text"]) for run in watched} == {
+        (part, STORIES) for part in block_parts.WATCHED
+    }
 
 
 def test_rmsnorm_gains_nothing_among_the_parts_of_the_two_core_minute():

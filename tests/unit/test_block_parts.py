@@ -1,13 +1,15 @@
-"""experiments.block_parts and experiments.muon: sides that differ in one thing."""
+"""experiments.block_parts: sides that differ in one thing; RMS matching."""
 
+import itertools
 import math
 
 import pytest
 import torch
 
-from experiments import block_parts, muon, sweeps
+from experiments import block_parts, sweeps
 from helpers.models.language_model import TransformerLM
-from helpers.recorded.sweeps import has
+from helpers.models.transformer_block import TransformerConfig
+from helpers.text.batches import Documents
 from helpers.text.tokenizer import CharTokenizer
 from helpers.training.muon import Muon
 
@@ -67,6 +69,32 @@ def test_every_part_has_five_seeds_at_its_best_rate_on_both_texts():
                 assert near in {one for one, _ in seeds}
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_the_largest_score_is_that_of_a_query_with_a_key_that_it_may_see(seed):
+    torch.manual_seed(seed)
+    model = TransformerLM(
+        TransformerConfig(3, 8, 12, 3, 2, positions="learned", qkv_bias=True)
+    )
+    data = Documents.from_texts(["abab", "ba"], TOKENIZER, 8)
+    found, inputs = [], {}
+    for block in model.blocks:
+        block.attention.register_forward_pre_hook(
+            lambda layer, given: inputs.update({layer: given[0]})
+        )
+    measured = block_parts.largest_score(model, data)
+    for layer, x in inputs.items():
+        B, T, _ = x.shape
+        queries, keys = (one(x).detach() for one in (layer.W_query, layer.W_key))
+        for b, head, t in itertools.product(range(B), range(3), range(T)):
+            part = slice(4 * head, 4 * head + 4)
+            for s in range(t + 1):
+                found.append(float(queries[b, t, part] @ keys[b, s, part]) / 2)
+    assert measured == pytest.approx(max(map(abs, found)), rel=1e-5)
+    ids = next(data.all(2))[0]
+    assert model.blocks[0].attention.core is None
+    assert model(ids).isfinite().all()
+
+
 @pytest.mark.slow
 def test_a_short_run_measures_what_a_long_one_would():
     settings = RUN | {"part": "SwiGLU", "rate": 0.008}
@@ -83,36 +111,6 @@ def test_a_loss_without_bound_is_kept_as_a_run_that_failed(monkeypatch):
     monkeypatch.setattr(block_parts, "train", fail)
     settings = RUN | {"part": block_parts.PLAIN, "rate": 0.008}
     assert block_parts.train_one(settings, **SIZES) == {"validation": None}
-
-
-@pytest.mark.parametrize("side", muon.SIDES)
-def test_both_rates_of_a_side_reach_its_optimizers(side, monkeypatch):
-    seen = {}
-
-    def train(model, data, config, **_):
-        seen.update(vars(config))
-
-    monkeypatch.setattr(block_parts, "train", train)
-    monkeypatch.setattr(block_parts, "evaluate", lambda *_: 1.0)
-    muon.train_one(RUN | {"side": side, "rate": 0.5}, **SIZES)
-    assert seen["learning_rate"] == muon.BESIDE
-    if side == "AdamW":
-        assert (seen["optimizer"], seen["hidden_learning_rate"]) == ("adamw", 0.5)
-    else:
-        assert (seen["optimizer"], seen["muon_learning_rate"]) == ("muon", 0.5)
-        assert seen["muon_adjust_lr_fn"] == "match_rms_adamw"
-
-
-def test_every_side_of_the_optimizers_has_five_seeds_at_its_best_rate():
-    best = {"AdamW": 0.002, muon.MATCHED: 0.032}
-
-    def loss(run):
-        return abs(math.log2(run["rate"] / best[run["side"]])) + 0.01 * run["seed"]
-
-    runs = learn(muon.wanted, loss)["runs"]
-    for side, rate in best.items():
-        found = {run["seed"] for run in runs if has(run, {"side": side, "rate": rate})}
-        assert found == {*sweeps.SEEDS}
 
 
 @pytest.mark.parametrize("shape", [(6, 6), (12, 4), (4, 12)])

@@ -101,7 +101,7 @@ def test_every_record_lies_where_results_say(monkeypatch):
     monkeypatch.setattr(sys, "argv", ["experiments"])
     for name in (*results.NAMES, *results.OF_RUNS):
         assert results.path(name).is_file()
-    everything = r"shakespeare, heads, .*, lora, .*, muon, got 'depth'"
+    everything = r"shakespeare, heads, .*, lora, .*, block_parts, got 'depth'"
     for name in ("depth", "Shakespeare"):
         with pytest.raises(ValueError, match=everything.replace("depth", name)):
             many.main(name, lambda _: [], dict)

@@ -135,14 +135,13 @@ def test_adamw_with_two_rates_differs_from_the_bottom_in_them_alone(
         lambda model, data, config, **_: configs.append(config),
     )
     monkeypatch.setattr(recipe_ablations, "evaluate", lambda *_: 1.0)
-    for side in (f"AdamW: {share}", "bottom"):
+    for side in (f"AdamW: {share}", f"AdamW in bfloat16: {share}", "bottom"):
         settings = {"side": side, "rate": 0.004, "seed": 1, "characters": 1_536_000}
         assert recipe_ablations.train_one(settings)["steps"] == 2_000
-    two_rates, bottom = configs
+    two_rates, in_bfloat16, bottom = configs
     assert two_rates.hidden_learning_rate == hidden
-    assert two_rates == dataclasses.replace(
-        bottom, mixed_precision="off", hidden_learning_rate=hidden
-    )
+    assert in_bfloat16 == dataclasses.replace(bottom, hidden_learning_rate=hidden)
+    assert two_rates == dataclasses.replace(in_bfloat16, mixed_precision="off")
 
 
 def test_a_side_at_far_too_high_a_rate_has_no_loss(monkeypatch):
