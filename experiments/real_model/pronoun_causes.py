@@ -1,7 +1,8 @@
-"""Which looks does SmolLM2's answer to "it" need?
+"""Which looks does SmolLM2's answer to "it" need, and does it need head 13.8?
 
 Attention knockout, on all sentences of a half; the effects are changes of the logit of
-the noun meant minus that of the other.
+the noun meant minus that of the other. The same knockout where a look is needed: the
+scene is said again, up to one of its nouns.
 
 Source: Geva et al. 2023, section 4 (attention knockout).
 """
@@ -14,23 +15,26 @@ from torch import Tensor
 from experiments import many
 from experiments.real_model import pronoun_weights
 from experiments.real_model.attending import Masked
+from experiments.real_model.heads import Head, mean_contexts, without
 from experiments.real_model.intervals import over
 from experiments.real_model.pretrained_models import smollm2
 from experiments.real_model.pronoun_answers import of_choices, of_nouns
+from experiments.real_model.reading import batches
 from helpers.attention import causal_mask
 from helpers.models.switches import attending_with
 from helpers.text import coreference
 from helpers.text.coreference import Sentence
 
 PLACES = pronoun_weights.PLACES
-# Who can't see what: "both" pronouns, or all words "behind" the verb; the nouns, the
-# words before these ("control"), or the verb.
+# Who can't see what: "both" pronouns, all words "behind" the verb, or these and the
+# verb ("on"); the nouns, or the words before these ("control").
 HIDDEN = (
     ("both", "nouns"),
     ("behind", "nouns"),
-    ("behind", "control"),
-    ("behind", "verb"),
+    ("on", "nouns"),
+    ("on", "control"),
 )
+FOUND: Head = (13, 8)
 
 
 def leads_of(some: Sequence[Sentence]) -> Tensor:
@@ -58,6 +62,61 @@ def hiding(pairs: int) -> many.Run:
     return found
 
 
+def again(pairs: int) -> many.Run:
+    """What is lost where a scene is said again, and its end can't see the nouns.
+
+    Args:
+        pairs: of nouns a scene.
+
+    Returns:
+        found: on half 1, "n", the "lead" of the noun that the scene goes on with over
+            the other, and intervals over scenes of its change where the last word can't
+            see either noun ("nouns") or the words before them ("control").
+    """
+    some = [said_again(one) for one in coreference.sentences(1, pairs)]
+    whole, scenes = leads_of(some), [one.scene for one in some]
+    found: many.Run = {"n": len(some), "lead": over(scenes, whole)}
+    for keys in ("nouns", "control"):
+        found[keys] = over(scenes, _cut(some, "end", keys) - whole)
+    return found
+
+
+def said_again(one: Sentence) -> Sentence:
+    """A sentence's scene, and again, up to before the noun that was meant."""
+    end = next(i for i, word in enumerate(one.words) if word in (".", ","))
+    words = (*one.words[:end], ".", *one.words[: one.nouns[one.meant]])
+    return one._replace(words=words, verb=-1, it=-1)
+
+
+def switched_off(pairs: int) -> many.Run:
+    """What the lead loses without head 13.8, and without each other head of its layer.
+
+    Args:
+        pairs: of nouns a scene.
+
+    Returns:
+        found: intervals over scenes of the change on half 1, where the head's context
+            is "zero" or its "mean" over all places of these sentences; "zero, others"
+            and "mean, others", the mean changes without each of the others.
+    """
+    model, tokenizer = smollm2()
+    some = coreference.sentences(1, pairs)
+    whole, scenes = leads_of(some), [one.scene for one in some]
+    texts = [one.text for one in some]
+    read = [ids for _, ids in batches(texts, tokenizer, start=True)]
+    means = mean_contexts(model, [(ids, ids >= 0) for ids in read])
+    found: many.Run = {}
+    for name in ("zero", "mean"):
+        changes = []
+        for number in range(model.config.num_heads):
+            head = FOUND[0], number
+            with without(model, {head: means[head] if name == "mean" else 0.0}):
+                changes.append(over(scenes, leads_of(some) - whole))
+        found[name] = changes.pop(FOUND[1])
+        found[f"{name}, others"] = [mean for mean, *_ in changes]
+    return found
+
+
 def _cut(some: Sequence[Sentence], place: str, to: str) -> Tensor:
     """The leads where some words can't look at others."""
     model, _ = smollm2()
@@ -69,7 +128,6 @@ def _cut(some: Sequence[Sentence], place: str, to: str) -> Tensor:
         keys = {
             "nouns": list(first.nouns),
             "control": [noun - 1 for noun in first.nouns],
-            "verb": [first.verb],
         }[to]
         core = blind(len(first.words) + 1, looking, keys)
         with attending_with(model, core):
@@ -79,8 +137,10 @@ def _cut(some: Sequence[Sentence], place: str, to: str) -> Tensor:
 
 def asking(one: Sentence, place: str) -> Sequence[int]:
     """Where the words stand that can't look."""
-    if place == "behind":
-        return range(one.it, len(one.words))
+    last = len(one.words)
+    begins = {"behind": one.it, "on": one.verb, "end": last - 1}
+    if place in begins:
+        return range(begins[place], last)
     at = dict(zip(PLACES, pronoun_weights.places(one), strict=True))
     return [at["it"], at["It"]] if place == "both" else [at[place]]
 

@@ -36,6 +36,8 @@ PLAN: list[many.Settings] = [
     {"part": "answers", "start": True},
     {"part": "answers", "start": False},
     {"part": "hiding"},
+    {"part": "again"},
+    {"part": "switched off"},
     {"part": "kinds"},
     {"part": "words"},
 ]
@@ -72,6 +74,8 @@ def measure(settings: many.Settings, *, pairs: int = PAIRS) -> many.Run:
         return pronoun_kinds.kinds()
     causes = {
         "hiding": pronoun_causes.hiding,
+        "again": pronoun_causes.again,
+        "switched off": pronoun_causes.switched_off,
         "words": pronoun_words.words,
     }
     return causes[part](pairs)

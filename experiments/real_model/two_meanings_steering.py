@@ -142,6 +142,13 @@ def told(word: str, axes: Mapping[str, Tensor]) -> dict[str, Tensor]:
     }
 
 
+def gain(word: str, said: str) -> float:
+    """What the clues bring with this word in the word's place: "whole" of ``told``."""
+    nouns = [clue for sense in WORDS[word] for clue in sense.clues[:TOLD]]
+    rows = [_gap(_lead(word, _read(frame, nouns, said)[1])) for frame in TESTED]
+    return float(torch.stack(rows).mean())
+
+
 @torch.no_grad()
 def _read(frame: str, nouns: Sequence[str], word: str) -> tuple[Tensor, Tensor]:
     """The stream (nouns, T, C) that ``LAYER`` reads, and the last logits."""

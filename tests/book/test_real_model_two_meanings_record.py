@@ -6,6 +6,7 @@ from experiments.real_model import (
     two_meanings,
     two_meanings_alone,
     two_meanings_heads,
+    two_meanings_sides,
     two_meanings_steering,
 )
 from helpers.recorded import results
@@ -138,6 +139,38 @@ def test_the_next_token_follows_the_axis():
     assert told["move"][MEAN] == pytest.approx(two_meanings_steering.SHARE, abs=0.03)
 
 
+def test_each_clue_moves_a_word_toward_its_own_meaning():
+    found = run_of(what="sides")["testing"]
+    assert found["toward"] == 20
+    assert all(low > 0 for _, low, _ in found["sides"])
+    move = run_of(what="heads")["testing"]["move"][MEAN]
+    total = sum(mean for mean, _, _ in found["sides"])
+    assert total == pytest.approx(move, abs=1e-3)
+
+
+def test_five_of_the_six_look_at_the_clue_whoever_asks():
+    looks = run_of(what="sides")["testing"]["looks"]
+    found = found_in("testing")
+    assert looks["word"] == found["weight"]
+    for i, name in enumerate(found["names"]):
+        at_clue = [looks[kind][i] for kind in ("word", "another", "plain")]
+        elsewhere = looks["elsewhere"][i]
+        if name == "6.7":
+            assert at_clue[0][MEAN] < elsewhere[MEAN]
+        else:
+            assert all(low > elsewhere[HIGH] for _, low, _ in at_clue)
+            assert 0.12 < at_clue[0][MEAN] < 0.28
+            assert at_clue[0][MEAN] > at_clue[2][MEAN]
+
+
+def test_clues_work_without_the_word_too():
+    told = run_of(what="sides")["testing"]["told"]
+    steered = run_of(what="steering")["testing"]["told"]
+    assert told["whole"] == pytest.approx(steered["whole"], abs=1e-3)
+    assert told["plain"][LOW] > 2
+    assert told["beyond plain"][LOW] > 2
+
+
 def test_the_mlps_write_the_move():
     for half in HALVES:
         found = found_in(half)
@@ -181,6 +214,15 @@ def test_what_moves_a_word_measured_again_is_as_recorded():
     assert found["move"] == pytest.approx(move, abs=2e-3)
     assert found["without clue"] < 0.5
     assert found["ahead"] == 0
+
+
+@pytest.mark.slow
+def test_the_sides_of_a_word_measured_again():
+    need("smollm2-135m")
+    first, second = two_meanings_sides.sides_of("pitcher").tolist()
+    assert first > second > 0.05
+    drawn = run_of(model="smollm2", start=False)["words"]["pitcher"]["toward"]
+    assert first + second == pytest.approx(drawn[LAYER], abs=2e-3)
 
 
 @pytest.mark.slow

@@ -140,9 +140,27 @@ def test_who_cannot_look():
         "it": ["it"],
         "both": ["it", "It"],
         "behind": ["it", ".", "It", "was", "the"],
+        "on": ["rode", "it", ".", "It", "was", "the"],
+        "end": ["the"],
     }.items():
         at = pronoun_causes.asking(one, place)
         assert [one.words[i] for i in at] == words
+
+
+def test_a_scene_is_said_again_up_to_the_noun_that_is_asked_for():
+    first, other = coreference.sentences(1, 1)[:2]
+    told = "The bike was near the jacket."
+    for one, end in ((first, "The"), (other, "The bike was near the")):
+        again = pronoun_causes.said_again(one)
+        assert again.text == f"{told} {end}"
+        assert again.words[again.nouns[one.meant]] == again.choices[0]
+        assert [again.words[i] for i in pronoun_causes.asking(again, "end")] == [
+            again.words[-1]
+        ]
+    for one in coreference.sentences(1, 2):
+        words = pronoun_causes.said_again(one).words
+        assert "," not in words
+        assert words.count(one.choices[0]) == 1
 
 
 def test_frames_have_two_nouns():
