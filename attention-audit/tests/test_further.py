@@ -807,9 +807,18 @@ class RemembersTwo(BothWays):
         return torch.ones(T, T + 2, dtype=torch.bool, device=device)
 
 
+class RemembersInAWindow(RemembersTwo):
+    """Right: of 7 tokens 5 have weight, and 2 that are none."""
+
+    def seen(self, T, device):
+        window = torch.ones(T, T, dtype=torch.bool, device=device).tril().triu(-4)
+        return F.pad(window, (2, 0), value=True)
+
+
 def test_what_a_layer_fills_blocks_with_takes_no_weight():
     assert audit(PadsToBlocks, causal=False).failed == ()
     assert audit(RemembersTwo, causal=False).failed == ()
+    assert audit(RemembersInAWindow, window=5).failed == ()
     found = audit(SeesItsPadding, causal=False)
     assert found.failed == ("row sums", "heads")
     assert "to fewer with 3 tokens than with 2" in reason(found, "heads")

@@ -170,24 +170,33 @@ def _all_weight_on_tokens(subject: Subject) -> bool:
         return bool(((inside.weights.sum(dim=-1) - 1).abs() < 1e-2).all())
     if any("sink" in name for name, _ in subject.module.named_parameters()):
         return False
-    more = _keys_beyond(subject, min(subject.T, FEW))
-    return more is not None and (not more or _shrinking_padding(subject) > 0)
+    beyond = _keys_beyond(subject, min(subject.T, FEW))
+    if beyond is None:
+        return False
+    if not beyond:
+        return True
+    # In a window fewer tokens have weight, and as many other keys.
+    none_or_its_own = max(beyond) == 0 or _shrinking_padding(subject) > 0
+    return subject.declared.window is None and none_or_its_own
 
 
-def _keys_beyond(subject: Subject, T: int) -> int | None:
-    """How many keys that are no tokens have weight among T tokens; None if unseen."""
+def _keys_beyond(subject: Subject, T: int) -> list[int] | None:
+    """How many keys more than T tokens have weight, in products that have more.
+
+    None where nothing is seen.
+    """
     trace = traced(subject, subject.x(T)[:1])
     if trace is None:
         return None
     # Keys that are no tokens make rows longer; a sink is a number for each head.
-    longer = (
+    longer = [
         one.left
         for one in trace.products
         if T < one.left.shape[-1] <= T + MORE_KEYS
         and (one.left >= 0).all()
         and ((one.left.sum(-1) - 1).abs() < 1e-4).all()
-    )
-    return max((int((one > 0).sum(-1).max()) - T for one in longer), default=0)
+    ]
+    return [int((one > 0).sum(-1).max()) - T for one in longer]
 
 
 def _shrinking_padding(subject: Subject) -> int:
@@ -196,9 +205,10 @@ def _shrinking_padding(subject: Subject) -> int:
     A learned memory is as long for all. Zeros up to a multiple of a block become fewer,
     and must be hidden. In a window each token hides another.
     """
-    if subject.window is not None or subject.forward_only:
+    if subject.declared.window is not None:
         return 0
-    some = [_keys_beyond(subject, T) or 0 for T in range(2, min(subject.T, FEW) + 1)]
+    lengths = range(2, min(subject.T, FEW) + 1)
+    some = [max(_keys_beyond(subject, T) or [0]) for T in lengths]
     for T, (one, other) in enumerate(itertools.pairwise(some), start=2):
         if one > 0 and other < one:
             return T
