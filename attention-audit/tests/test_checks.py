@@ -479,7 +479,12 @@ def test_a_layer_that_was_used_before_can_be_audited():
 
     layer = Keeps()
     layer(torch.randn(2, T, D_IN))
-    assert audit(layer, D_IN, T).failed == ("state dict",)  # it can't be copied since
+    found = audit(layer, D_IN, T)
+    assert found.failed == ("state dict",)
+    (said,) = (row.reason for row in found.rows if row.check == "state dict")
+    assert said.startswith(
+        "after a call, it can't be copied: last_weights holds a tensor with its graph"
+    )
 
 
 def test_a_layer_that_looks_at_numbers_gets_no_verdict_on_devices(monkeypatch):

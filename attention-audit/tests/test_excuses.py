@@ -270,6 +270,35 @@ def test_a_sequence_of_padding_alone_may_be_nan_where_that_spoils_nothing():
         assert said in reason(found, "padding")
 
 
+class ReturnsWeights(nn.Module):
+    """PyTorch's attention, right without padding alone, which spoils all gradients."""
+
+    needed = True
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.MultiheadAttention(D_IN, H, batch_first=True)
+
+    def forward(self, x, real=None):
+        hidden = None if real is None else ~real
+        return self.layer(x, x, x, hidden, need_weights=self.needed)
+
+
+class ReturnsNone(ReturnsWeights):
+    needed = False
+
+
+def test_padding_alone_in_the_layer_of_pytorch_fails_where_gradients_are_nan():
+    options = {"causal": False, "padding": padded}
+    assert audit(ReturnsNone, **options).failed == ()
+    found = audit(ReturnsWeights, **options)
+    assert found.failed == ("padding",)
+    assert "a sequence of padding alone" in reason(found, "padding")
+    layer, real = ReturnsWeights(), torch.tensor([[True] * T, [False] * T])
+    layer(torch.randn(2, T, D_IN), real)[0][0].sum().backward()
+    assert layer.layer.in_proj_weight.grad.isnan().all()
+
+
 # --- norms ----------------------------------------------------------------------------
 
 

@@ -763,3 +763,82 @@ def test_what_is_asked_further_and_refused_is_no_failure(monkeypatch):
     assert reason(audit(Steps), "batch") == "wrong"
     monkeypatch.setitem(checklist.FURTHER, "batch", (refuses,))
     assert audit(Steps).failed == ()
+
+
+# --- the layer's own padding ----------------------------------------------------------
+
+
+class PadsToBlocks(BothWays):
+    """Right: zeros fill the last block of 4, and are hidden."""
+
+    hides = True
+
+    def forward(self, x):
+        self.T = x.shape[1]
+        return super().forward(F.pad(x, (0, 0, 0, -self.T % 4)))[:, : self.T]
+
+    def seen(self, T, device):
+        seen = super().seen(T, device)
+        return seen & (torch.arange(T, device=device) < self.T) if self.hides else seen
+
+
+class SeesItsPadding(PadsToBlocks):
+    hides = False
+
+
+class RemembersTwo(BothWays):
+    """Right: two learned keys and values beside the tokens."""
+
+    def __init__(self):
+        super().__init__()
+        self.memory = nn.Parameter(torch.randn(2, H, 2, D))
+
+    def split(self, x, name):
+        heads = super().split(x, name)
+        if name == "queries":
+            return heads
+        mine = self.memory[int(name == "values")].expand(len(x), -1, -1, -1)
+        return torch.cat([mine, heads], dim=2)
+
+    def bias(self, T, device):
+        return torch.zeros(T, T + 2, device=device)
+
+    def seen(self, T, device):
+        return torch.ones(T, T + 2, dtype=torch.bool, device=device)
+
+
+class RemembersInAWindow(RemembersTwo):
+    """Right: of 7 tokens 5 have weight, and 2 that are none."""
+
+    def seen(self, T, device):
+        window = torch.ones(T, T, dtype=torch.bool, device=device).tril().triu(-4)
+        return F.pad(window, (2, 0), value=True)
+
+
+def test_what_a_layer_fills_blocks_with_takes_no_weight():
+    assert audit(PadsToBlocks, causal=False).failed == ()
+    assert audit(RemembersTwo, causal=False).failed == ()
+    assert audit(RemembersInAWindow, window=5).failed == ()
+    found = audit(SeesItsPadding, causal=False)
+    assert found.failed == ("row sums", "heads")
+    assert "to fewer with 3 tokens than with 2" in reason(found, "heads")
+
+
+# --- the caller's tensor --------------------------------------------------------------
+
+
+class DropsInItsInput(Steps):
+    """In train mode, features of the caller's tensor become 0."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Dropout(0.1, inplace=True)
+
+    def forward(self, x):
+        return super().forward(self.first(x))
+
+
+def test_the_input_is_kept_in_train_mode_too():
+    found = audit(DropsInItsInput)
+    assert found.failed == ("input kept",)
+    assert reason(found, "input kept").endswith("overwritten, in train mode")

@@ -34,6 +34,7 @@ from attention_audit.subject import (
     Nonsense,
     Result,
     Subject,
+    context_of,
     error_text,
     fails,
 )
@@ -251,7 +252,10 @@ def _examine(subject: Subject, seconds: float) -> Iterator[Row]:
             continue
         result, error = done
         if error is not None:
-            hint = _hint(subject, error) if check == "output shape" else ""
+            hint = ""
+            if check == "output shape":
+                with apart():
+                    hint = _hint(subject, error, seconds)
             result = fails(f"{error_text(error)}{place(error)}{hint}")
             stopped = "needs an output" if check == "output shape" else ""
         yield Row(check, *result)
@@ -274,11 +278,27 @@ def _asked(
     return result, reason
 
 
-def _hint(subject: Subject, error: BaseException) -> str:
+def _hint(subject: Subject, error: BaseException, seconds: float) -> str:
     """How the very first call was made, where that raises."""
     if isinstance(error, Nonsense):
         return ""
     x = f"x {(subject.B, subject.T, subject.d_in)}"
     if isinstance(error, TypeError) and "pickle" not in str(error):
         return f"; it was called as layer(x), {x}: if it wants more, wrap it"
-    return f"; it was called with {x}"
+    shorter = within(seconds, functools.partial(_shorter, subject))
+    if shorter is None or not shorter[0]:
+        return f"; it was called with {x}"
+    return (
+        f"; it was called with {x}, and {shorter[0]} tokens work: is context_length "
+        "more than it is built for?"
+    )
+
+
+def _shorter(subject: Subject) -> int:
+    """The most tokens that work, fewer than were declared; or 0."""
+    module = subject.copy()
+    for T in range(subject.T - 1, 0, -1):
+        with contextlib.suppress(Exception):
+            context_of(module, subject.x(T))
+            return T
+    return 0

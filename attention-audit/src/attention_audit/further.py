@@ -1,6 +1,7 @@
 """Further questions of checks that passed: inputs, lengths and parts of other kinds."""
 
 import copy
+import itertools
 
 import torch
 from torch import Tensor
@@ -20,6 +21,7 @@ from attention_audit.subject import (
     number,
 )
 
+FEW = 7  # tokens, for what is asked of several lengths
 MORE_KEYS = 16  # that are no tokens, such as a learned memory
 LONG = 40  # tokens: more than two blocks of 16
 CUTS = (5, 12, 15, 16, 17, 20, 24, 31, 32, 33, 36, 39)
@@ -122,6 +124,12 @@ def equal_tokens(subject: Subject) -> str:
     change, small = largest_change(together, alone.expand_as(together), slack=slack)
     if small:
         return ""
+    if T := _shrinking_padding(subject):
+        return (
+            f"{subject.T} equal tokens give something else than one alone, by "
+            f"{number(change)}: weights go to keys that are no tokens, to fewer with "
+            f"{T + 1} tokens than with {T}; is padding to a multiple hidden?"
+        )
     return (
         f"{subject.T} equal tokens give something else than one alone, by "
         f"{number(change)}: weights don't sum to 1, or heads and tokens are mixed"
@@ -162,18 +170,49 @@ def _all_weight_on_tokens(subject: Subject) -> bool:
         return bool(((inside.weights.sum(dim=-1) - 1).abs() < 1e-2).all())
     if any("sink" in name for name, _ in subject.module.named_parameters()):
         return False
-    T = min(subject.T, 7)
+    beyond = _keys_beyond(subject, min(subject.T, FEW))
+    if beyond is None:
+        return False
+    if not beyond:
+        return True
+    # In a window fewer tokens have weight, and as many other keys.
+    none_or_its_own = max(beyond) == 0 or _shrinking_padding(subject) > 0
+    return subject.declared.window is None and none_or_its_own
+
+
+def _keys_beyond(subject: Subject, T: int) -> list[int] | None:
+    """How many keys more than T tokens have weight, in products that have more.
+
+    None where nothing is seen.
+    """
     trace = traced(subject, subject.x(T)[:1])
     if trace is None:
-        return False
+        return None
     # Keys that are no tokens make rows longer; a sink is a number for each head.
-    more = any(
-        T < one.left.shape[-1] <= T + MORE_KEYS
+    longer = [
+        one.left
+        for one in trace.products
+        if T < one.left.shape[-1] <= T + MORE_KEYS
         and (one.left >= 0).all()
         and ((one.left.sum(-1) - 1).abs() < 1e-4).all()
-        for one in trace.products
-    )
-    return not more
+    ]
+    return [int((one > 0).sum(-1).max()) - T for one in longer]
+
+
+def _shrinking_padding(subject: Subject) -> int:
+    """With how many tokens fewer keys that are none are seen if one is added; or 0.
+
+    A learned memory is as long for all. Zeros up to a multiple of a block become fewer,
+    and must be hidden. In a window each token hides another.
+    """
+    if subject.declared.window is not None:
+        return 0
+    lengths = range(2, min(subject.T, FEW) + 1)
+    some = [max(_keys_beyond(subject, T) or [0]) for T in lengths]
+    for T, (one, other) in enumerate(itertools.pairwise(some), start=2):
+        if one > 0 and other < one:
+            return T
+    return 0
 
 
 def equal_tokens_unseen(subject: Subject) -> str:

@@ -283,8 +283,12 @@ def gradients(subject: Subject) -> Result:
 
 def input_unchanged(subject: Subject) -> Result:
     """The caller's tensor holds the same numbers afterwards."""
-    for gradients, how in ((True, ""), (False, ", without gradients")):
-        module, x = subject.copy(), subject.x()
+    for gradients, training, how in (
+        (True, False, ""),
+        (False, False, ", without gradients"),
+        (True, True, ", in train mode"),
+    ):
+        module, x = subject.copy().train(training), subject.x()
         before = x.clone()
         with torch.set_grad_enabled(gradients):
             module(x)

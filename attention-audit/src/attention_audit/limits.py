@@ -6,24 +6,38 @@ limit, ``PATIENCE`` times as long, for code that only waits; ten times as long a
 modules. What is stopped has not finished, and whoever calls says no more of it.
 """
 
+import _imp
 import contextlib
 import ctypes
+import functools
+import importlib
+import itertools
+import operator
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from types import FrameType
 from typing import Any
 
 PATIENCE = 12  # times as many seconds by the clock: a tenth of a core will do
 TICK = 0.05  # seconds between two looks at a call; a process that is stopped has none
 WHILE_IMPORTING = 0.1  # of a tick, since a lock of an import may never be free
 STOPS = 20  # how often a call is told to end that catches what it is told
-IMPORTING = "<frozen importlib._bootstrap>"
+# Python's own, by the names of modules that are being loaded.
+LOCKS: Any = vars(importlib.import_module("importlib._bootstrap"))["_module_locks"]
 
 
 class _Stopped(BaseException):
     """Raised inside a thread that takes too long."""
+
+
+class _Call:
+    """A thread's account of what it does, for the one that waits for it."""
+
+    def __init__(self) -> None:
+        self.working = False  # whether it may be stopped
+        self.done: tuple[Any, BaseException | None] | None = None
+        self.clock: Callable[[], float] | None = None
 
 
 def within(
@@ -39,14 +53,17 @@ def within(
         done: what the work returned, and what it raised or None; None for both where it
             had to be stopped.
     """
-    done: list[tuple[Any, BaseException | None]] = []
-    clocks: list[Callable[[], float]] = []
+    call = _Call()
 
     def target() -> None:
-        with contextlib.suppress(_Stopped):
-            clocks.append(_own_clock())
-            done.append(_done(work))
+        call.clock = _own_clock()
+        try:
+            call.working = True
+            call.done = _done(work)
             _look()  # a _Stopped that came too late is raised in here
+            call.working = False
+        except _Stopped:
+            call.working = False
 
     thread = threading.Thread(target=target, daemon=True)
     thread.start()
@@ -54,10 +71,10 @@ def within(
         if seconds is None:
             thread.join()
         else:
-            _wait(thread, clocks, seconds)
+            _wait(thread, call, seconds)
     finally:  # whoever waits may interrupt it as well
-        _stop(thread)
-    return done[0] if done else None
+        _stop(thread, call)
+    return call.done
 
 
 def _done(work: Callable[[], Any]) -> tuple[Any, BaseException | None]:
@@ -74,24 +91,22 @@ def _look() -> None:
     """Do nothing: where a function begins, Python raises what waits to be raised."""
 
 
-def _wait(
-    thread: threading.Thread, clocks: list[Callable[[], float]], seconds: float
-) -> None:
+def _wait(thread: threading.Thread, call: _Call, seconds: float) -> None:
     """Wait until a thread ends, or has had its time."""
     used = before = waited = 0.0
     while used < seconds and waited < PATIENCE * seconds:
         thread.join(TICK)
         if not thread.is_alive():
             return
-        importing = _is_importing(thread)
+        importing = any(one() for one in _importing(thread))
         waited += TICK * (WHILE_IMPORTING if importing else 1)
         with contextlib.suppress(OSError):  # it has ended since
-            now = clocks[0]() if clocks else 0.0
+            now = call.clock() if call.clock else 0.0
             used += 0.0 if importing else now - before
             before = now
 
 
-def _stop(thread: threading.Thread) -> None:
+def _stop(thread: threading.Thread, call: _Call) -> None:
     """Raise _Stopped in a thread that still works, again where it is caught.
 
     An import is let alone: cut short, it would leave its module broken for the rest of
@@ -99,13 +114,15 @@ def _stop(thread: threading.Thread) -> None:
     """
     if not thread.is_alive():
         return
+    raised = ctypes.c_ulong(thread.ident or 0), ctypes.py_object(_Stopped)
+    tell = functools.partial(ctypes.pythonapi.PyThreadState_SetAsyncExc, *raised)
     with _unseen():
         for _ in range(STOPS):
-            working = any(one.f_code is _done.__code__ for one in _frames(thread))
-            if working and not _is_importing(thread):
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(
-                    ctypes.c_ulong(thread.ident or 0), ctypes.py_object(_Stopped)
-                )
+            importing = _importing(thread)
+            # From here to the call, Python gives no other thread a turn: what is asked
+            # calls C alone, and ``in`` is no call. So the answer still holds.
+            if call.working and True not in map(operator.call, importing):
+                tell()
             thread.join(TICK)
             if not thread.is_alive():
                 return
@@ -139,15 +156,16 @@ def _own_clock() -> Callable[[], float]:
     return lambda: time.process_time() - start
 
 
-def _frames(thread: threading.Thread) -> Iterator[FrameType]:
-    """What a thread is in at present, the innermost first."""
-    frame = sys._current_frames().get(thread.ident or 0)
-    # The thread runs on meanwhile: what a frame says called it may be anything by now.
-    while isinstance(frame, FrameType):
-        yield frame
-        frame = frame.f_back
+def _importing(thread: threading.Thread) -> list[Callable[[], bool]]:
+    """What to ask, once, about whether a thread is loading a module.
 
-
-def _is_importing(thread: threading.Thread) -> bool:
-    """Whether a thread is loading a module."""
-    return any(one.f_code.co_filename == IMPORTING for one in _frames(thread))
+    It then owns that module's lock. Its frames are none of ours: they change while we
+    look, and Python may crash.
+    """
+    # A chain begins with what it is made of only when it is asked.
+    locks = map(operator.call, itertools.chain.from_iterable([LOCKS.values()]))
+    owners: Any = map(operator.attrgetter("owner"), filter(None, locks))
+    return [
+        _imp.lock_held,  # by any thread, for the moment in which a lock is made
+        functools.partial(operator.contains, owners, thread.ident),
+    ]

@@ -17,6 +17,7 @@ from attention_audit.subject import (
     error_text,
     largest_change,
     number,
+    tensors_in,
 )
 
 
@@ -203,7 +204,21 @@ def copied_after_a_call(subject: Subject) -> str:
     try:
         copy.deepcopy(module)
     except Exception as error:
-        return f"after a call, it can't be copied: {error_text(error)}"
+        said = _kept_with_its_graph(module) or error_text(error)
+        return f"after a call, it can't be copied: {said}"
+    return ""
+
+
+def _kept_with_its_graph(module: nn.Module) -> str:
+    """What is kept from a call together with all that it was computed from; or ""."""
+    for path, part in module.named_modules():
+        for name, value in vars(part).items():
+            if any(not one.is_leaf for one in tensors_in(value)):
+                where = f"{path}.{name}".lstrip(".")
+                return (
+                    f"{where} holds a tensor with its graph, which copy.deepcopy "
+                    "refuses and which keeps memory; .detach() it"
+                )
     return ""
 
 
