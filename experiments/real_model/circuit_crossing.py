@@ -69,7 +69,7 @@ def of_kind(half: str, frame: str, kind: str, count: int) -> dict[str, float]:
     texts, who = [], []
     for row in range(count):
         first, second, third = rng.sample(names, 3)
-        one, rest = (first, second)[:: 1 if row % 2 else -1]
+        one, rest = (first, second)[:: -1 if row % 2 else 1]
         cast = {"one": one, "third": third, "rest": rest}
         gives, owner = KINDS[kind]
         own = owned(frame, cast[owner]) if owner else frame
