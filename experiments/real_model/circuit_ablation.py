@@ -67,7 +67,6 @@ def values(*heads: Head) -> list[Part]:
 
 
 LOOKING: tuple[Head, ...] = ((19, 2), (20, 0))
-NAMED: tuple[Head, ...] = (*LOOKING, *MOVERS, (23, 3))  # of the end, with a role
 OTHERS: tuple[tuple[Head, ...], ...] = (((19, 4), (20, 3)), ((19, 7), (20, 6)))
 PATHS: dict[str, tuple[tuple[Head, ...], list[Part], int]] = {
     "19.2 and 20.0 to queries of name movers": (LOOKING, queries(*MOVERS), -1),
@@ -174,8 +173,7 @@ def falls(half: str, *, count: int = 8) -> many.Run:
     """By how many logits the lead falls where only some heads are kept, as in ablation.
 
     Returns:
-        found: a dict of mean and interval over frames, by what ``kept_heads`` lists,
-            and for "named": those at the end with a role, and the one before them.
+        found: a dict of mean and interval over frames, by what ``kept_heads`` lists.
     """
     model, _ = smollm2()
     rows: list[dict[str, float]] = []
@@ -184,9 +182,8 @@ def falls(half: str, *, count: int = 8) -> many.Run:
         left, T = keeping(model, of), of.clean.shape[1] - of.again
         with torch.no_grad():
             whole = float(of.difference(model(of.clean)).mean())
-        masks = kept_heads(model, T)
-        masks["named"] = mask_of(model, T, AT_AGAIN, NAMED)
-        rows.append({one: whole * (1 - left(kept)) for one, kept in masks.items()})
+        kept = kept_heads(model, T)
+        rows.append({one: whole * (1 - left(mask)) for one, mask in kept.items()})
     return over_frames(rows)
 
 
