@@ -15,10 +15,12 @@ import torch
 from torch import Tensor
 
 from experiments import many
-from experiments.real_model.circuit_ablation import ablation, by_path
+from experiments.real_model.circuit_ablation import ablation, by_path, falls
 from experiments.real_model.circuit_beginning import beginning
 from experiments.real_model.circuit_behaviour import behaviour
 from experiments.real_model.circuit_controls import controls
+from experiments.real_model.circuit_crossing import crossing
+from experiments.real_model.circuit_movers import movers
 from experiments.real_model.circuit_switches import both_roads, switches
 from experiments.real_model.heads import Head, features, head_name
 from experiments.real_model.intervals import interval, rounded
@@ -48,6 +50,9 @@ PLAN: list[many.Settings] = [
     {"what": "ablation"},
     {"what": "beginning"},
     {"what": "controls"},
+    {"what": "movers"},
+    {"what": "crossing"},
+    {"what": "falls"},
 ]
 LOOKS = (0, 6, 12, 18, 20, 22, 24, 27)  # dense where the streams move
 
@@ -72,6 +77,9 @@ def measure(settings: many.Settings) -> many.Run:
         "beginning": beginning,
         "controls": controls,
     }
+    later = {"movers": movers, "crossing": crossing, "falls": falls}
+    if settings["what"] in later:  # asked of what nothing was chosen on
+        return {"testing": later[settings["what"]]("testing")}
     return {half: kinds[settings["what"]](half) for half in HALVES}
 
 

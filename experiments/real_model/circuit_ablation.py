@@ -169,6 +169,24 @@ def ablation(half: str, *, count: int = 8, draws: int = DRAWS) -> many.Run:
     return found
 
 
+def falls(half: str, *, count: int = 8) -> many.Run:
+    """By how many logits the lead falls where only some heads are kept, as in ablation.
+
+    Returns:
+        found: a dict of mean and interval over frames, by what ``kept_heads`` lists.
+    """
+    model, _ = smollm2()
+    rows: list[dict[str, float]] = []
+    for frame in HALVES[half][0]:
+        of = prompts(half, frame, count)
+        left, T = keeping(model, of), of.clean.shape[1] - of.again
+        with torch.no_grad():
+            whole = float(of.difference(model(of.clean)).mean())
+        kept = kept_heads(model, T)
+        rows.append({one: whole * (1 - left(mask)) for one, mask in kept.items()})
+    return over_frames(rows)
+
+
 def kept_heads(model: TransformerLM, T: int) -> dict[str, Tensor]:
     """Which heads are kept where, each (num_layers, T, H).
 

@@ -18,7 +18,7 @@ ROW, LINE, GAP, COLUMN = 0.27, 0.16, 0.62, 0.78  # inches; LINE of a box's text
 ANSWER = "answer"
 Row = tuple[list[int], str]  # of a picture: its tokens' places, and what stands there
 LINES = {  # what an arrow shows: its colour, in words, in the legend
-    "looks": (COLOURS["weights"], "looks at", "weight"),
+    "looks": (COLOURS["weights"], "looks at", "looks at"),
     "queries": (COLOURS["queries"], "tells the queries of", "into queries"),
     "keys": (COLOURS["keys"], "tells the keys of", "into keys"),
     "values": (COLOURS["values"], "tells the values of", "into values"),
@@ -202,10 +202,10 @@ def _told(
     told = []
     for source, target, kind, effect, _, sure in arrows:
         if kind == "looks" and isinstance(source, int):
-            at = heads[target][1]
+            at, number = heads[target][1], f", {effect}" if effect else ""
             told.append(
                 f"{target}, at token {at} ({tokens[at].strip()}), looks at token "
-                f"{source} ({tokens[source].strip()}), {effect}"
+                f"{source} ({tokens[source].strip()}){number}"
             )
         else:
             to = answer if target == ANSWER else target

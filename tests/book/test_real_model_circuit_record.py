@@ -260,6 +260,81 @@ def test_a_lead_of_the_circuit_alone_is_compared_with_none(half):
         assert found["lead, circuit"][LOW] > found["lead, none"][MEAN]
 
 
+def test_two_ways_to_count_what_is_missed_agree():
+    found, before = (run_of(what=one)["testing"] for one in ("movers", "switches"))
+    whole = before["all heads"][MEAN]
+    assert found["lead, as it is"] == pytest.approx(before["all heads"], abs=1e-3)
+    for name in circuit_switches.SETS:
+        for whose in (name, f"others than {name}"):
+            lead = found[f"lead, {whose} off, zeros"][MEAN]
+            above = found[f"right name, {whose} off, zeros"][MEAN]
+            assert lead == pytest.approx(
+                whole - before[f"without {whose}"][MEAN], abs=1e-3
+            )
+            named = (
+                before["named, all heads"][MEAN]
+                - before[f"named, without {whose}"][MEAN]
+            )
+            assert above == pytest.approx(named, abs=1e-3)
+            both = above - found[f"giver, {whose} off, zeros"][MEAN]
+            assert lead == pytest.approx(both, abs=1e-3)
+    roads = run_of(what="both roads")["testing"]
+    for title, name in (
+        ("as it is", "all on"),
+        ("name movers off, zeros", "movers off"),
+    ):
+        own = found[f"24.4, right name, {title}"][MEAN]
+        assert own == pytest.approx(roads[f"24.4, {name}"][MEAN], abs=1e-3)
+    path = run_of(what="paths")["testing"]
+    steered = path["logits, 19.2 and 20.0 to queries of name movers"][MEAN]
+    assert found["lead, swapped"][MEAN] == pytest.approx(steered, rel=0.4)  # 20 prompts
+
+
+def test_24_4_takes_back_what_the_movers_bring():
+    found = run_of(what="movers")["testing"]
+    for way in ("zeros", "means"):
+        lead, mary = (f"{of}, name movers off, {way}" for of in ("lead", "right name"))
+        assert abs(found[lead][MEAN]) < 0.2
+        assert found[f"{lead}, 24.4 held"][MEAN] > 1.5
+        assert abs(found[f"{lead}, others of 24 held"][MEAN]) < 0.1
+        assert found[f"{mary}, 24.4 held"][LOW] > found[mary][MEAN]
+        assert found[f"lead, 19.2 and 20.0 off, {way}"][LOW] > 0.5
+        for name in circuit_switches.SETS:
+            assert abs(found[f"lead, others than {name} off, {way}"][MEAN]) < 0.2
+    assert 1 < found["movers, lead, as it is"][MEAN] < 2
+    assert found["movers, giver, as it is"][LOW] > 1
+    assert found["movers, lead, swapped"][HIGH] < -1
+    assert found["24.4, right name, as it is"][HIGH] < -0.5
+    assert found["24.4, right name, name movers off, zeros"][LOW] > -0.3
+
+
+def test_23_3_takes_names_that_come_late_in_the_text():
+    found = run_of(what="crossing")["testing"]
+    heads = run_of(what="heads")["testing"]["23.3"]
+    for name, before in (("on one", "on again"), ("adds to one", "to subject")):
+        own = found[f"23.3, one gives, {name}"]
+        assert own == pytest.approx(heads[before], abs=1e-3)
+    for kind, names in (
+        ("one gives", ["one"]),
+        ("third gives", ["third"]),
+        ("one gives the third's", ["one", "third"]),
+        ("third gives one's", ["one"]),
+    ):
+        for name in names:
+            assert found[f"23.3, {kind}, adds to {name}"][HIGH] < -0.4
+        assert abs(found[f"23.3, {kind}, adds to rest"][MEAN]) < 0.2
+    for kind in ("one gives the third's", "third gives one's"):
+        twice, once = (found[f"23.3, {kind}, on {who}"] for who in ("one", "third"))
+        assert twice[MEAN] > 1.5 * once[MEAN]
+
+
+def test_falls_are_the_lead_less_what_is_left():
+    found, left = (run_of(what=one)["testing"] for one in ("falls", "ablation"))
+    for name in ("none", "circuit", "without circuit", "circuit at the end"):
+        rest = left["lead"][MEAN] - left[f"lead, {name}"][MEAN]
+        assert found[name][MEAN] == pytest.approx(rest, abs=1e-3)
+
+
 @pytest.mark.slow
 def test_a_share_measured_again_is_as_recorded():
     need("smollm2-135m")

@@ -27,6 +27,12 @@ def test_the_words_tell_each_arrow():
     )
 
 
+def test_a_look_without_a_number_is_told_without_one():
+    assert drawn(arrows=[Arrow(1, "2.7", "looks", "")]).alt == (
+        "A circuit. 2.7, at token 6 (John), looks at token 1 (Mary)"
+    )
+
+
 def test_layers_go_to_the_right_and_a_head_stands_on_the_row_of_its_token():
     (axes,) = drawn().axes
     at = {one.get_text(): one.get_position() for one in axes.texts if one.get_text()}
@@ -84,7 +90,7 @@ def test_no_effect_stands_between_two_arrows_to_the_answer():
 def test_the_legend_names_each_kind_once_and_no_other():
     (axes,) = drawn().axes
     told = [one.get_text() for one in axes.get_legend().get_texts()]
-    assert told == ["weight", "into values", "to the answer"]
+    assert told == ["looks at", "into values", "to the answer"]
     assert [one.get_linestyle() for one in axes.get_legend().get_lines()] == [
         *(":", "-", "-")
     ]
