@@ -842,3 +842,90 @@ def test_the_input_is_kept_in_train_mode_too():
     found = audit(DropsInItsInput)
     assert found.failed == ("input kept",)
     assert reason(found, "input kept").endswith("overwritten, in train mode")
+
+
+# --- halves, a token alone, tables ----------------------------------------------------
+
+
+class AveragesItsHalves(BothWays):
+    """Each half of the keys has a softmax of its own, and counts as much."""
+
+    def forward(self, x):
+        q, k, v = (self.split(getattr(self, one)(x), one) for one in ROLES)
+        halves = zip(k.chunk(2, dim=2), v.chunk(2, dim=2), strict=True)
+        parts = [F.scaled_dot_product_attention(q, *half) for half in halves]
+        return self.out(torch.stack(parts).mean(0).transpose(1, 2).flatten(2))
+
+
+class ForgetsTheMean(BothWays):
+    """The mean of all values is taken off, and never added."""
+
+    def values(self, x):
+        values = super().values(x)
+        return values - values.mean(1, keepdim=True)
+
+
+class SkewsOneTable(Steps):
+    """Right: a table of distances for all heads, read before the keys are."""
+
+    def __init__(self):
+        super().__init__()
+        self.table = nn.Parameter(torch.randn(T, D))
+
+    def scores(self, queries, keys):
+        *outer, many, _ = queries.shape
+        far = many - 1 - torch.arange(many, device=queries.device)
+        by_distance = F.pad(queries @ self.table[far].mT, (1, 0))
+        skewed = by_distance.reshape(*outer, many + 1, many)[:, :, 1:]
+        return super().scores(queries, keys) + skewed
+
+
+ROLES = "queries", "keys", "values"
+
+
+def test_halves_of_the_keys_may_change_places():
+    found = audit(AveragesItsHalves, causal=False)
+    assert found.failed == ("order",)
+
+
+def test_of_a_token_alone_something_comes_through():
+    found = audit(ForgetsTheMean, causal=False)
+    assert found.failed == ("features read",)
+    assert reason(found, "features read").startswith("alone, any two tokens")
+
+
+def test_a_table_of_distances_is_not_taken_for_keys():
+    found = audit(SkewsOneTable, positions="relative")
+    assert found.failed == ()
+    assert reason(found, "heads") == f"{H} heads, each {D} features wide"
+
+
+# --- train mode, backwards and a step -------------------------------------------------
+
+
+class DropsInPlace(Steps):
+    """What softmax keeps for its backward is overwritten in train mode."""
+
+    def drop(self, weights):
+        return F.dropout(weights, 0.1, self.training, inplace=True)
+
+
+class StaysInEvalMode(Steps):
+    """Whoever steps with a cache leaves eval mode behind."""
+
+    def step(self, x, cache):
+        if cache is not None:
+            self.eval()
+            x = torch.cat([cache, x], dim=1)
+        return self(x)[:, 0 if cache is None else cache.shape[1] :], x
+
+
+def test_backward_is_asked_in_train_mode():
+    found = audit(DropsInPlace, dropout=0.1)
+    assert found.failed == ("gradients",)
+    assert reason(found, "gradients").startswith("in train mode, backward stops: ")
+
+
+def test_a_step_keeps_the_mode():
+    found = audit(StaysInEvalMode, step=StaysInEvalMode.step)
+    assert found.failed == ("mode kept",)

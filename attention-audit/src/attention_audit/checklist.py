@@ -88,7 +88,7 @@ FURTHER: dict[str, tuple[Callable[[Subject], str], ...]] = {
         further.read_by_rounding,
         again(reading.all_tokens_reached),
     ),
-    "features read": (further.features_read_by_heads,),
+    "features read": (further.features_read_by_heads, further.token_alone_counts),
     "batch": (further.documents_apart,),
     "hidden weights": (again(weights.no_weight_on_what_is_hidden),),
     "row sums": (

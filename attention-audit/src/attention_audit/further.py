@@ -257,6 +257,14 @@ def _coupled(source: Source) -> bool:
     return bool(rest < UNEXPLAINED)
 
 
+def token_alone_counts(subject: Subject) -> str:
+    """Whether a token alone gives something else than another one."""
+    module = subject.copy()
+    one, other = (context_of(module, subject.x(seed=seed)[:, :1]) for seed in (0, 7))
+    same = torch.equal(one, other)
+    return "alone, any two tokens give the same: nothing of them comes through" * same
+
+
 def features_read_by_heads(subject: Subject) -> str:
     """Whether a head's queries, keys or values read fewer features than another's."""
     inside = inside_of(subject)

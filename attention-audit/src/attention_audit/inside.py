@@ -87,6 +87,7 @@ class Asked(NamedTuple):
     time: int
     queries: Tensor
     keys: Tensor
+    fixed: bool = False
 
     @property
     def size(self) -> tuple[int, int]:
@@ -330,10 +331,12 @@ def _paired(averaged: list[Averaged], asked: list[Asked]) -> list[Head]:
     """For weights and values, the scores before them.
 
     Those that explain the weights come first. Where none does, because positions have
-    their say or softmax is missing, the order of the calls decides.
+    their say or softmax is missing, the order of the calls decides, and products with a
+    table, as that of distances is, come last.
     """
     found: dict[int, Asked] = {}
     for exactly in (True, False):
+        asked = asked if exactly else sorted(asked, key=lambda one: one.fixed)
         for i, mine in enumerate(averaged):
             used = {one.slice for one in found.values()}
             fitting = (
@@ -368,7 +371,8 @@ def _asked(trace: Trace) -> Iterator[Asked]:
             for one, other in ((left, right), (right, left)):
                 for by_token in (False, True):
                     for g, queries in enumerate(_groups(one, trace.T, by_token)):
-                        yield Asked((product.time, n, g), product.time, queries, other)
+                        place = product.time, n, g
+                        yield Asked(place, product.time, queries, other, product.fixed)
 
 
 def _averaged(

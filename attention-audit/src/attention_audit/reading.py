@@ -233,19 +233,22 @@ def order_of_tokens(subject: Subject) -> Result:
     if known - first < 2:
         return skip("too few tokens to swap")
     module, x = subject.copy(), subject.x()
-    swapped = reversed(range(first, known))
-    order = [*range(first), *swapped, *range(known, subject.T)]
-    before, after = context_of(module, x), context_of(module, x[:, order])
-    if only_last:
-        before, after = before[:, -1], after[:, -1]
-        what = "the last position"
-    else:
-        before, what = before[:, order], "the shuffled positions"
-    change, small = largest_change(before, after)
-    if not small:
-        moved = f"shuffled tokens move {what} by {number(change)}"
-        return fails(f"{moved}; has it positions to declare?")
-    return passes(f"shuffled tokens move {what} by {change:.4f}")
+    places = list(range(first, known))
+    largest = 0.0
+    for moved in (places[::-1], places[1:] + places[:1]):  # halves may change places
+        order = [*range(first), *moved, *range(known, subject.T)]
+        before, after = context_of(module, x), context_of(module, x[:, order])
+        if only_last:
+            before, after = before[:, -1], after[:, -1]
+            what = "the last position"
+        else:
+            before, what = before[:, order], "the shuffled positions"
+        change, small = largest_change(before, after)
+        if not small:
+            told = f"shuffled tokens move {what} by {number(change)}"
+            return fails(f"{told}; has it positions to declare?")
+        largest = max(largest, change)
+    return passes(f"shuffled tokens move {what} by {largest:.4f}")
 
 
 def _narrowest(subject: Subject) -> int | None:

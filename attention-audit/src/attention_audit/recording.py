@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_flatten
 
 # PyTorch's products, and which argument is the left operand.
 PRODUCTS = {"bmm": 0, "mm": 0, "mv": 0, "addmm": 1, "baddbmm": 1}
@@ -22,7 +23,8 @@ class Product:
     """A matrix product: left (n, R, K), right (n, K, M).
 
     ``parameter`` is the name of the one that is an operand, or "". ``time`` counts the
-    products before it, and ``known`` the results.
+    products before it, and ``known`` the results. ``fixed`` says that an operand is the
+    same for all tokens that may come, as what is looked up in a table of distances is.
     """
 
     left: Tensor
@@ -30,6 +32,7 @@ class Product:
     parameter: str
     time: int
     known: int
+    fixed: bool = False
 
 
 class Trace(TorchDispatchMode):
@@ -47,6 +50,10 @@ class Trace(TorchDispatchMode):
         self.with_bias: dict[str, dict[int, Tensor]] = {}  # results that have one
         self.added_twice = ""
         self.biased: dict[str, set[str]] = {}  # for a bias, the products it is added to
+        self._fixed: dict[int, Tensor] = {  # kept, so that no place is used again
+            one.untyped_storage().data_ptr(): one
+            for one in (*module.parameters(), *module.buffers())
+        }
         self._names = {
             parameter.untyped_storage().data_ptr(): name
             for name, parameter in module.named_parameters()
@@ -61,6 +68,7 @@ class Trace(TorchDispatchMode):
             with self:
                 return function.decompose(*args, **kwargs)
         result = function(*args, **kwargs)
+        self._note_fixed(kind, args, kwargs, result)
         maker = ""
         if kind == FUSED:
             self._spell_out(*args, **kwargs)
@@ -79,6 +87,7 @@ class Trace(TorchDispatchMode):
                     maker,
                     len(self.products),
                     len(self.results),
+                    any(map(self._is_fixed, (left, right))),
                 )
             )
         elif kind == "convolution":
@@ -88,6 +97,21 @@ class Trace(TorchDispatchMode):
         if isinstance(first, torch.Tensor) and first.is_floating_point():
             self._keep(first.detach().cpu().double(), maker)
         return result
+
+    def _is_fixed(self, tensor: Tensor) -> bool:
+        return tensor.untyped_storage().data_ptr() in self._fixed
+
+    def _note_fixed(self, kind: str, args: Any, kwargs: Any, result: Any) -> None:
+        """Whether a result comes from parameters and tables alone, not from tokens."""
+        leaves, _ = tree_flatten((args, kwargs))
+        given = [one for one in leaves if isinstance(one, torch.Tensor)]
+        if not isinstance(result, torch.Tensor) or result.device.type == "meta":
+            return
+        place = result.untyped_storage().data_ptr()
+        if all(map(self._is_fixed, given)):
+            self._fixed[place] = result
+        else:  # tokens may have been written into it
+            self._fixed.pop(place, None)
 
     def _note_bias(self, kind: str, args: Any, result: Any) -> None:
         """Whether a vector is added to what has it already."""

@@ -162,7 +162,10 @@ def gradients_without_tokens(subject: Subject) -> str:
         if not context.requires_grad:
             told = "in train mode, no parameter gets a gradient where x needs none"
             return told if any(learned) else ""
-        context.sum().backward()
+        try:
+            context.sum().backward()
+        except RuntimeError as error:
+            return f"in train mode, backward stops: {error_text(error)}"
         named = module.named_parameters()
         learned.append({name for name, one in named if one.grad is not None})
     fewer = sorted(learned[0] - learned[1])
