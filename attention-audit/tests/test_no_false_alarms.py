@@ -504,3 +504,51 @@ def test_a_state_is_no_matrix_of_weights():
         torch.manual_seed(3)
         found = attention_audit.audit(layer(), D_IN, D, **options)
         assert {*failed} == {*found.failed} & {"hidden weights"}
+
+
+# --- whole sequences that are skipped in train mode -----------------------------------
+
+
+class SkipsRarely(Steps):
+    """Stochastic depth: mostly, no sequence of a batch is skipped."""
+
+    draw = staticmethod(lambda x, p: torch.rand(len(x), 1, 1, device=x.device) > p)
+
+    def forward(self, x, p=0.05):
+        context = super().forward(x)
+        kept = self.draw(x, p) if self.training else x.new_ones(1)
+        return context * kept / (1 - p * self.training)
+
+
+class SkipsByBernoulli(SkipsRarely):
+    @staticmethod
+    def draw(x, p):
+        return torch.bernoulli(x.new_full((len(x), 1, 1), 1 - p))
+
+
+class SkipsByFloor(SkipsRarely):
+    @staticmethod
+    def draw(x, p):
+        return x.new_empty(len(x), 1, 1).uniform_().add_(1 - p).floor_()
+
+
+class SkipsByBernoulliInPlace(SkipsRarely):
+    @staticmethod
+    def draw(x, p):
+        return x.new_empty(len(x), 1, 1).bernoulli_(1 - p)
+
+
+class ScalesInTraining(SkipsRarely):
+    """Wrong: nothing is ever skipped, and the others are scaled all the same."""
+
+    @staticmethod
+    def draw(x, p):
+        return torch.rand(len(x), 1, 1, device=x.device) > -1
+
+
+@pytest.mark.parametrize(
+    "layer", [SkipsRarely, SkipsByBernoulli, SkipsByFloor, SkipsByBernoulliInPlace]
+)
+def test_what_is_rarely_drawn_is_no_difference_between_modes(layer):
+    assert audit(layer).failed == ()
+    assert "dropout" in audit(ScalesInTraining).failed

@@ -140,6 +140,12 @@ def test_causes_are_those_of_the_part_that_failed():
     assert len({*all_}) == len(all_)
 
 
+def test_only_usual_causes_are_followed_by_what_to_look_at():
+    rows = [Row("heads", "FAILS", "in train mode, dropout off: 4 heads attend")]
+    assert "look at:" not in Audit("Mine", tuple(rows)).advice()
+    assert "look at:" in Audit("Mine", (Row("heads", "FAILS", "4"),)).advice()
+
+
 def test_what_is_told_of_two_checks_alike_stands_once():
     future = ("future changed", "future grads")
     rows = [Row(name, "FAILS", "moves") for name in future]

@@ -12,6 +12,13 @@ class Told(NamedTuple):
 
 # By words in a reason.
 PARTS: dict[str, Told] = {
+    "^in train mode, the gradient of": Told(
+        "training goes another way than downhill, and no error says so",
+        (
+            "a checkpoint that draws anew in backward: `preserve_rng_state=False`",
+            "a backward of its own, or `.detach()`, in train mode alone",
+        ),
+    ),
     "^in train mode, tokens": Told(
         "what is trained reads on, and isn't what is used afterwards",
         (
@@ -80,7 +87,8 @@ PARTS: dict[str, Told] = {
         (
             "a denominator that isn't the sum of the weights: of all heads, or of "
             "blocks that weren't rescaled",
-            "heads and tokens mixed where contexts are put side by side",
+            "keys that are no tokens: zeros by `pad` or `unfold` that aren't masked; "
+            "or heads and tokens mixed",
         ),
     ),
     "left padding with a cache": Told(
@@ -157,11 +165,66 @@ PARTS: dict[str, Told] = {
             "what is kept is looked up by its length and not by its device",
         ),
     ),
+    "^a document alone": Told(
+        "a text that is packed with others is read otherwise",
+        (
+            "the documents' mask in place of the causal one, where both must hold",
+            "positions that go on over a border, or count what stands before it",
+        ),
+    ),
     "document": Told(
         "packed texts read one another",
         (
-            "a causal mask alone, without one for documents",
-            "ids compared along the wrong axis",
+            "no mask for documents, or ids compared along the wrong axis, by >= or by "
+            "those of the first sequence",
+            "a state, a running sum or a denominator not set back at a border",
+        ),
+    ),
+    "^a mask that hides nothing": Told(
+        "a text gives something else as soon as a mask is passed",
+        (
+            "the padding mask in place of the causal one, where both must hold",
+            "a mask read the other way round",
+        ),
+    ),
+    "^with padding, .* not finite": Told(
+        "one short text in a batch makes all weights NaN",
+        (
+            "rows that see nothing, at −∞ everywhere: mended in the output by "
+            "`nan_to_num`, not in the gradients",
+            "a division by a number of real tokens that is 0",
+        ),
+    ),
+    "^the caller's x": Told(
+        "the residual stream of whoever calls is overwritten",
+        ("`x[~real] = 0` or `x.masked_fill_`", "an operation in place on a view of x"),
+    ),
+    "backward stops": Told(
+        "the layer can't be trained",
+        (
+            "what is kept for backward overwritten: `inplace=True`, `mul_`",
+            "a tensor of one call that is used in the next",
+        ),
+    ),
+    "itself alone": Told(
+        "tokens don't read one another",
+        (
+            "an axis in the wrong place: attention over heads or over the batch",
+            "a mask that leaves the diagonal alone",
+        ),
+    ),
+    "alone, any two tokens": Told(
+        "what a token holds doesn't come through",
+        (
+            "a mean over tokens, taken off values and not added again",
+            "rows cut off at the wrong end: each position gets another one's context",
+        ),
+    ),
+    "reads token .* the window": Told(
+        "more is read than declared, and a cache that evicts goes on otherwise",
+        (
+            "a window's mask off by one, or missing in one path",
+            "whole blocks in place of a window, or `roll`, which wraps round",
         ),
     ),
     "features that were tried": Told(
@@ -212,6 +275,13 @@ PARTS: dict[str, Told] = {
         (
             "one `nn.Parameter` given to several linear layers",
             "a layer used twice where a second one was meant",
+        ),
+    ),
+    "are projected from the": Told(
+        "two of three roles aren't made of the same tokens",
+        (
+            "a norm that queries pass, and keys or values don't",
+            "one projection given another one's result",
         ),
     ),
     "^of 40 tokens": Told(
@@ -270,7 +340,11 @@ CAUSES: dict[str, Told] = {
     ),
     "row sums": Told(
         "contexts shrink or grow with the number of tokens",
-        ("softmax over the wrong axis", "weights masked or dropped after softmax"),
+        (
+            "softmax over the wrong axis",
+            "weights masked or dropped after softmax, or a sink not shifted as scores "
+            "are",
+        ),
     ),
     "weights shown": Told(
         "whoever plots these weights reads something else",
@@ -282,7 +356,10 @@ CAUSES: dict[str, Told] = {
     ),
     "dropped weights": Told(
         "train mode averages something else than eval mode",
-        ("dropout before softmax", "no division by 1 - p, or one mask for several"),
+        (
+            "dropout before softmax, or p taken for the probability to keep",
+            "no division by 1 - p, or one mask for several",
+        ),
     ),
     "heads": Told(
         "heads read or write one another's features",
@@ -297,11 +374,21 @@ CAUSES: dict[str, Told] = {
     ),
     "distances": Told(
         "what a distance means changes along the text",
-        ("positions of queries or keys off by one", "values turned too"),
+        (
+            "queries and keys placed unlike: off by one, other features or pairs, a "
+            "sign",
+            "what isn't a function of the distance: a norm behind it, values turned "
+            "too",
+        ),
     ),
     "padding": Told(
         "a text gives something else in a batch of longer ones",
-        ("a mask read the other way round", "a mask along queries, not keys"),
+        (
+            "the mask: the other way round, along queries, shifted, of one text for "
+            "all, or put on after softmax",
+            "padding that comes in beside the weights: in a mean, a sum, a "
+            "convolution, or counted by positions",
+        ),
     ),
     "cache": Told(
         "generation with a cache goes on otherwise than without",
@@ -317,7 +404,10 @@ CAUSES: dict[str, Told] = {
     ),
     "gradients": Told(
         "part of the layer never learns",
-        ("a parameter that is never read", "`.detach()` on the way to it"),
+        (
+            "a parameter that is never read, or was merged into another by `eval()`",
+            "`.detach()` on the way to it",
+        ),
     ),
     "input kept": Told(
         "the residual stream of whoever calls is overwritten",

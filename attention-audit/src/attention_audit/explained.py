@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
-from attention_audit.causes import Told
+from attention_audit.causes import CAUSES, Told
 
 WIDTH, NAME_WIDTH = 80, 16
 MARGIN = " " * NAME_WIDTH
@@ -31,7 +31,8 @@ def advice(failed: Mapping[str, Told]) -> str:
     """For each check that fails, with what is told of it: what to look at.
 
     That is what was asked, what the failure would mean in use, the two likeliest
-    causes, and what to look at; of checks that are told the same, it stands once.
+    causes, and, where these are the usual ones, what to look at. Of checks that are
+    told the same, it stands once.
     """
     lines = []
     told: dict[Told, str] = {}
@@ -45,8 +46,9 @@ def advice(failed: Mapping[str, Told]) -> str:
         lines += [
             _filled(MARGIN, f"means: {means}"),
             _filled(MARGIN, f"likely: {first}; or {second}"),
-            _filled(MARGIN, f"look at: {CHECKS[name].look_at}"),
         ]
+        if one == CAUSES[name]:
+            lines.append(_filled(MARGIN, f"look at: {CHECKS[name].look_at}"))
     return "\n".join(lines)
 
 

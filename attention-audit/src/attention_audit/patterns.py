@@ -68,6 +68,18 @@ GENERATION = "generation with a cache goes on otherwise than without"
 # The first that fits counts.
 PATTERNS: tuple[Pattern, ...] = (
     Pattern(
+        (*FUTURES, "tokens reached", "order"),
+        Told(
+            "tokens and heads are mixed, and no mask stops that",
+            (
+                "heads split or merged without `transpose(1, 2)`",
+                "an axis order that another library has, (B, T, H, D) and (B, H, T, D)",
+            ),
+        ),
+        fails=("heads", "order", "tokens reached"),
+        spared=(REPEATS,),
+    ),
+    Pattern(
         ("short sequences", "one token", "future changed", "future grads", "batch"),
         Told(
             f"{FUTURE}; {NEIGHBOURS}",
@@ -134,6 +146,18 @@ PATTERNS: tuple[Pattern, ...] = (
         spared=(REPEATS, "future changed"),
     ),
     Pattern(
+        ("one token",),
+        Told(
+            "generation from a single token goes wrong",
+            (
+                "a path of its own for one token, which leaves something out",
+                "`squeeze()`, which drops the axis of 1",
+            ),
+        ),
+        reason="differs from the whole",
+        spared=(REPEATS, "short sequences"),
+    ),
+    Pattern(
         ("batch",),
         Told(
             NEIGHBOURS,
@@ -151,8 +175,8 @@ PATTERNS: tuple[Pattern, ...] = (
             NEIGHBOURS,
             (
                 "positions added along the batch, from a table for (T, B, d_in)",
-                "softmax over the batch, or heads folded into it in another order than "
-                "they come out",
+                "softmax, a sum or an einsum over the batch, or heads folded into it "
+                "in another order than they come out",
             ),
         ),
         reason="alone differs",
@@ -195,6 +219,18 @@ PATTERNS: tuple[Pattern, ...] = (
             ),
         ),
         reason="^two sequences in turn",
+    ),
+    Pattern(
+        ("cache",),
+        Told(
+            GENERATION,
+            (
+                "a path for single new tokens that leaves out a cap, a gate, a bias or "
+                "a scale",
+                "a mask or positions that are right for several new tokens only",
+            ),
+        ),
+        reason="first wrong at position 1.*fine:.*1 token then",
     ),
     Pattern(
         ("cache",),
@@ -261,8 +297,8 @@ PATTERNS: tuple[Pattern, ...] = (
             (
                 "positions, bias or mask rows of new tokens that begin at 0 again: of "
                 "S tokens, the last T are S - T to S - 1",
-                "what is cached isn't what one pass reads: keys before their norm, "
-                "twice, behind the new ones, or a sum that is left behind",
+                "what one pass reads isn't all cached: keys before their norm, twice "
+                "or behind the new ones; or the past of a sum, a shift, a convolution",
             ),
         ),
         reason="first wrong at position [12]",

@@ -74,8 +74,9 @@ def all_tokens_reached(subject: Subject) -> Result:
 
     Each head must give each of these some weight, its own token among them.
     """
-    may_see, missing, asked = subject.may_see(subject.T), [], 0
+    may_see, missing, asked, own = subject.may_see(subject.T), [], 0, 0
     for t, gradients in _all_gradients(subject):
+        own += 1
         reached, allowed = gradients.cpu() != 0, may_see[t]
         asked += int(allowed.sum())
         missing += [(t, s) for s in (allowed & ~reached).nonzero().flatten().tolist()]
@@ -91,6 +92,8 @@ def all_tokens_reached(subject: Subject) -> Result:
         count = f"{len(missing)} of {asked} gradients are 0"
         window = subject.window is None and (s < t or not subject.causal)
         more = "; is there a window to declare?" if window else ""
+        if len(missing) == asked - own and all(t != s for t, s in missing):
+            more = ", each depends on itself alone"
         return fails(f"position {t} doesn't depend on token {s}: {count}{more}")
     inside = inside_of(subject) if subject.declared.softmax else None
     if inside is not None:

@@ -1,14 +1,32 @@
 """Train mode with dropout off: what is left of a mode's effect."""
 
+import contextlib
 import functools
+from collections.abc import Iterator
 from typing import Any
 
+import torch
 from torch import nn
 from torch.nn.modules.dropout import _DropoutNd
 from torch.overrides import TorchFunctionMode
 
 DROPS = ("dropout", "dropout_", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout")
 FUSED, PLACE = "scaled_dot_product_attention", 4  # of dropout_p among its arguments
+
+
+RANDOM = ("rand", "rand_like", "uniform_", "bernoulli", "bernoulli_")
+LOW, HIGH = 1e-3, 1 - 1e-3  # numbers that are drawn, both inside any interval
+_drawn: list[float] = []
+
+
+@contextlib.contextmanager
+def drawing(value: float) -> Iterator[None]:
+    """Within it, what a quiet module draws between 0 and 1 is this number each time."""
+    _drawn.append(value)
+    try:
+        yield
+    finally:
+        _drawn.pop()
 
 
 class _Undropped(TorchFunctionMode):
@@ -25,7 +43,26 @@ class _Undropped(TorchFunctionMode):
             args = (*args[:PLACE], 0.0, *args[PLACE + 1 :])
         if "dropout_p" in kwargs:
             kwargs["dropout_p"] = 0.0
-        return function(*args, **kwargs)
+        result = function(*args, **kwargs)
+        if _drawn and name in RANDOM:
+            _draw(result, name, args, kwargs)
+        return result
+
+
+@torch.no_grad()
+def _draw(result: torch.Tensor, name: str, args: Any, kwargs: Any) -> None:
+    """Put the number that shall be drawn in the place of those that were."""
+    value = _drawn[-1]
+    if name == "uniform_":
+        named = dict(zip(("from", "to"), args[1:], strict=False)) | kwargs
+        low, high = named.get("from", 0.0), named.get("to", 1.0)
+        result.fill_(low + (high - low) * value)
+    elif name.startswith("bernoulli"):
+        own = 0.5 if name.endswith("_") else args[0]
+        chance = kwargs.get("p", args[1] if len(args) > 1 else own)
+        result.copy_((torch.as_tensor(chance) > value).expand_as(result))
+    else:
+        result.fill_(value)
 
 
 def quiet(module: nn.Module) -> nn.Module:
