@@ -124,6 +124,17 @@ class WipesTheCallersPadding(Padded):
         return super().forward(x, real)
 
 
+class TrimsTheEnd(Padded):
+    """What lies behind the longest text is cut off, as if none began late."""
+
+    def forward(self, x, real=None):
+        if real is None:
+            return super().forward(x)
+        longest = int(real.sum(dim=1).max())
+        context = super().forward(x[:, :longest], real[:, :longest])
+        return F.pad(context, (0, 0, 0, x.shape[1] - longest))
+
+
 class HidesOnAfterwards(Padded):
     def forward(self, x, real=None):
         self.real = self.real if real is None else real
@@ -169,6 +180,7 @@ def test_padding_is_inert():
         KeepsItsMask,
         WipesTheCallersPadding,
         HidesOnAfterwards,
+        TrimsTheEnd,
     ],
 )
 def test_padding_that_is_not(layer):

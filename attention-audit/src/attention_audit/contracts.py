@@ -98,6 +98,14 @@ def padding(subject: Subject) -> Result:
     for name, parameter in module.named_parameters():
         if parameter.grad is not None and not parameter.grad.isfinite().all():
             return fails(f"with padding, {name} gets a gradient that is not finite")
+    if subject.declared.positions is not True:
+        for i in (1, 2):  # now some places are padding in all sequences
+            alone = run(x[i : i + 1], real[i : i + 1])[:, real[i]]
+            if reason := _differ(alone, whole[i : i + 1, real[i]], slack=10):
+                return fails(
+                    f"{SEQUENCES[i]}: alone, the same sequence with the same padding "
+                    f"differs by {reason} from what it gives beside a full one"
+                )
     # In the second, some places are padding in all sequences.
     for rows, before in ((slice(None), plain[0]), (slice(2, 3), plain[1])):
         run(x[rows], real[rows])
