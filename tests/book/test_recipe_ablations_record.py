@@ -56,6 +56,11 @@ def test_the_record_lacks_nothing():
 def test_muon_gains_as_much_alone_as_the_whole_ladder():
     assert round(WHOLE.mean, 2) == round(ALONE["Muon"].mean, 2) == 0.24
     assert ALONE["Muon"].low > 0.15
+    for one in ("bottom", "alone: Muon", "AdamW in bfloat16: 1/16"):
+        runs = at_best_rate(
+            RECORD["runs"], side=one, characters=recipe_ablations.CHARACTERS
+        )
+        assert {run["steps"] for run in runs} == {1333}
     assert max(ALONE, key=lambda rung: ALONE[rung].mean) == "Muon"
     for rung, share in (("rotary positions", 0.6), ("bigram embedding", 0.5)):
         assert ALONE[rung].mean == pytest.approx(share * WHOLE.mean, rel=0.1)
