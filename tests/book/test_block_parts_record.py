@@ -83,6 +83,7 @@ def test_without_qk_norm_scores_run_away_at_eight_times_the_best_rate():
     best = {part: of_seeds(part, STORIES)[0]["rate"] for part in block_parts.WATCHED}
     without, with_norm = block_parts.WATCHED
     assert (four / best[without], eight / best[without]) == (4, 8)
+    assert best[with_norm] == 2 * best[without]
 
     def found(part, rate, measured):
         runs = results.runs("block_parts", text=STORIES, part=part, rate=rate)
@@ -103,6 +104,8 @@ def test_without_qk_norm_scores_run_away_at_eight_times_the_best_rate():
     assert min(losses[without, four]) > max(losses[with_norm, four])
     assert min(losses[without, eight]) > 2.2
     assert max(losses[with_norm, eight]) < 0.63
+    for rate in (four, eight):  # more room for the rate, but no lower loss
+        assert min(losses[with_norm, rate]) > max(losses[without, best[without]])
     watched = [run for run in RECORD["runs"] if "score" in run]
     assert {(run["part"], run["text"]) for run in watched} == {
         (part, STORIES) for part in block_parts.WATCHED

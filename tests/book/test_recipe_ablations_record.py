@@ -15,6 +15,7 @@ from tools import notebooks
 
 RECORD = results.record("recipe_ablations")
 GAINING = ("Muon", "bigram embedding", "rotary positions")
+KNOWN = {"Muon", "rotary positions", "RMSNorm"}  # from other pages
 
 
 def losses(side, characters=recipe_ablations.CHARACTERS, part="test"):
@@ -40,10 +41,11 @@ BESIDE = {rung: gain(f"without: {rung}", "top") for rung in recipe_ablations.RUN
 
 def test_the_page_says_what_each_rung_is():
     cells = notebooks.read(CHAPTERS / "two_core_minute.ipynb").cells
-    text = next(one.source for one in cells if one.id == "rungs-read")
+    texts = {one.id: one.source for one in cells}
     for rung in recipe_ablations.RUNGS:
-        assert re.search(rf"\b{rung}\b", text), rung
-    assert text.count("\n- ") == len(recipe_ablations.RUNGS) - 3
+        assert re.search(rf"\b{rung}\b", texts["rungs-read"]), rung
+    rows = re.findall(r"^\| \W*([^|]*\w)\W* \|", texts["alone-answer"], re.MULTILINE)
+    assert set(rows[1:]) == recipe_ablations.RUNGS.keys() - KNOWN
     assert (*GAINING, "two blocks") == recipe_ablations.FEW
 
 
@@ -54,6 +56,11 @@ def test_the_record_lacks_nothing():
 def test_muon_gains_as_much_alone_as_the_whole_ladder():
     assert round(WHOLE.mean, 2) == round(ALONE["Muon"].mean, 2) == 0.24
     assert ALONE["Muon"].low > 0.15
+    for one in ("bottom", "alone: Muon", "AdamW in bfloat16: 1/16"):
+        runs = at_best_rate(
+            RECORD["runs"], side=one, characters=recipe_ablations.CHARACTERS
+        )
+        assert {run["steps"] for run in runs} == {1333}
     assert max(ALONE, key=lambda rung: ALONE[rung].mean) == "Muon"
     for rung, share in (("rotary positions", 0.6), ("bigram embedding", 0.5)):
         assert ALONE[rung].mean == pytest.approx(share * WHOLE.mean, rel=0.1)
@@ -196,6 +203,22 @@ def test_of_the_rungs_alone_only_muons_costs_time_and_only_two_blocks_save_any()
     }
 
 
+def test_two_blocks_take_four_tenths_of_the_time():
+    alone, beside = (
+        [
+            statistics.median(
+                run["processor"]
+                for run in at_best_rate(
+                    RECORD["runs"], side=side, characters=recipe_ablations.CHARACTERS
+                )
+            )
+            for side in sides
+        ]
+        for sides in (("alone: two blocks", "bottom"), ("top", "without: two blocks"))
+    )
+    assert round(alone[0] / alone[1], 1) == round(beside[0] / beside[1], 1) == 0.4
+
+
 def test_two_rungs_do_harm_alone():
     for rung, most in (("linear decay to zero", -0.04), ("256 characters", -0.4)):
         assert ALONE[rung].high < most
@@ -255,7 +278,9 @@ def test_four_rungs_gain_what_all_eleven_do_and_muon_with_two_blocks_less():
 def test_without_rotary_positions_the_ladder_ends_above_muon_alone():
     above = gain("without: rotary positions", "alone: Muon")
     assert f"{above:.2f}" == "0.18 [0.17, 0.19]"
-    assert abs(gain("alone: Muon", "top").mean) < 0.01
+    over = {side: gain(side, "top") for side in ("alone: Muon", "few")}
+    assert all(abs(one.mean) < 0.01 for one in over.values())
+    assert all(-0.03 < one.low < 0 < one.high < 0.03 for one in over.values())
 
 
 def test_muon_alone_ends_as_low_as_the_four_in_over_twice_the_time():

@@ -5,6 +5,7 @@ import statistics
 from experiments import two_core_minute as minute
 from helpers.recorded import results
 from helpers.recorded.spread import standard_error
+from helpers.training.config import preset
 
 
 def test_the_record_in_the_book_is_one():
@@ -29,5 +30,13 @@ def test_the_record_in_the_book_is_one():
     )
     shares = [one / other for one, other in zip(*seconds, strict=True)]
     assert round(statistics.median(shares), 2) == 0.92
+    # A character takes half the time, and twice as many are read.
+    presets = [preset(name, vocab_size=65) for name in ("small-gpt", "one-minute")]
+    before, after = (
+        training.steps * training.batch_size * model.context_length
+        for model, training in presets
+    )
+    assert 1.8 < after / before < 2
+    assert 0.48 < statistics.median(shares) * before / after < 0.5
     assert statistics.fmean(minute.chosen(of_one, "sprint", "loss")) < 1.886
     assert minute.share(of_one, "sprint", "seconds") < 0.15
