@@ -105,8 +105,7 @@ def test_sizes_and_bytes_of_the_page():
     each = sizes["heads"] * 2 * absorbed / (2 * (L + R))
     able = published.figure("H100 FLOPs") / published.figure("H100 bandwidth")
     assert (round(each), round(able)) == (242, 295)
-    assert (round(2 * each), round(each / 8)) == (484, 30)  # two queries; 16 heads
-    assert each / 8 < each < able < 2 * each
+    assert each < able
     indexer = published.sizes("DeepSeek-V3.2 indexer")
     assert (indexer["heads"], indexer["head_dim"], indexer["chosen"]) == (64, 128, 2048)
     share = indexer["heads"] * indexer["head_dim"] / (sizes["heads"] * absorbed)

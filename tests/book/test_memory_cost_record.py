@@ -15,7 +15,7 @@ def test_the_record_lacks_nothing():
     assert tuple(of("decoding")) == memory_cost.DECODING
 
 
-def test_a_state_takes_more_time_up_to_512_tokens_and_less_from_1024_on():
+def test_a_state_takes_more_time_at_32_tokens_and_less_from_1024_on():
     for S, ms in of("decoding").items():
         assert (ms["softmax"] < ms["delta"]) == (S <= 512)
     ratios = [ms["softmax"] / ms["delta"] for ms in of("decoding").values()]

@@ -74,6 +74,8 @@ def test_a_longer_training_recalls_most_of_what_a_short_one_misses():
     longer = ("one layer", "four times the steps", "sixteen times the steps")
     sides = [f"delta, {one}" for one in longer]
     assert [round(mean(side, "once", 32), 2) for side in sides] == [0.60, 0.83, 0.87]
+    found = ahead(sides[2], sides[0], "once", 32).mean
+    assert found / (1 - mean(sides[0], "once", 32)) == pytest.approx(2 / 3, abs=0.01)
     assert ahead(sides[1], sides[0], "once", 32).low > 0.1
     assert ahead(sides[2], sides[1], "once", 32).low > 0
     assert ahead("softmax, one layer", sides[2], "once", 32).low > 0.1
@@ -128,6 +130,7 @@ def test_linear_attention_recalls_little_more_than_the_most_frequent_value():
     [
         ("linear", "once", [0.95, 0.88, 0.69, 0.45, 0.28]),
         ("delta", "once", [1.0, 0.99, 0.95, 0.80, 0.50]),
+        ("gated delta", "once", [1.0, 0.99, 0.96, 0.84, 0.54]),
         ("linear", "again", [0.22, 0.25, 0.28, 0.29, 0.28]),
         ("delta", "again", [0.94, 0.90, 0.81, 0.68, 0.51]),
         ("softmax", "again", [0.93, 0.91, 0.89, 0.91, 0.99]),
