@@ -9,7 +9,7 @@ from torch import Tensor
 from experiments import many
 from experiments.real_model.circuit_ablation import keeping, kept_heads
 from experiments.real_model.circuit_behaviour import unembedded
-from experiments.real_model.circuit_movers import ANSWERING, Asked, read
+from experiments.real_model.circuit_movers import HELD, Asked, read
 from experiments.real_model.circuit_switches import SETS
 from experiments.real_model.heads import Head, without
 from experiments.real_model.intervals import interval
@@ -35,7 +35,9 @@ def arrows(half: str, *, count: int = 8) -> many.Run:
             "right name" and the "giver" fall where "23.3" or the "name movers" give at
             the last token what they give where the other name does, such as "lead,
             23.3 swapped"; what the movers add less what is missed without them, such
-            as "lead, added less missed", also with "24.4 held"; and how much more of
+            as "lead, added less missed", also where ``HELD`` heads give what they give
+            as it is ("lead, added less missed, 24.4 held"), and how much "more" is
+            "missed" then; and how much more of
             the lead the circuit keeps than no head does ("circuit less none"). Of
             "lens", lists over "layers" of the right name's "lead", read from the
             stream into a layer, and of the share of prompts in which it "leads".
@@ -99,13 +101,19 @@ def _paired(model: TransformerLM, two: tuple[Asked, Asked]) -> dict[str, float]:
     """What the movers add less what is missed without them, of one frame."""
     zeros = dict.fromkeys(MOVERS, 0.0)
     plain = read(model, two, "plain", added=("movers",))
-    row = {}
-    for end, held in (("", ()), (", 24.4 held", (ANSWERING,))):
+    row: dict[str, float] = {}
+    missed: dict[str, float] = {}  # with all heads free to answer
+    ways: dict[str, tuple[Head, ...]] = {"": ()}
+    ways |= {f", {name} held": of for name, of in HELD.items()}
+    for end, held in ways.items():
         off = read(model, two, "off", off=zeros, held=held)
         for number in NUMBERS:
-            missed = plain[f"{number}, plain"] - off[f"{number}, off"]
+            lost = plain[f"{number}, plain"] - off[f"{number}, off"]
             added = plain[f"movers, {number}, plain"]
-            row[f"{number}, added less missed{end}"] = added - missed
+            row[f"{number}, added less missed{end}"] = added - lost
+            more = lost - missed.setdefault(number, lost)
+            if end:
+                row[f"{number}, more missed{end}"] = more
     return row
 
 
