@@ -16,6 +16,7 @@ from torch import Tensor
 
 from experiments import many
 from experiments.real_model.circuit_ablation import ablation, by_path, falls
+from experiments.real_model.circuit_arrows import arrows
 from experiments.real_model.circuit_beginning import beginning
 from experiments.real_model.circuit_behaviour import behaviour
 from experiments.real_model.circuit_controls import controls
@@ -53,6 +54,7 @@ PLAN: list[many.Settings] = [
     {"what": "movers"},
     {"what": "crossing"},
     {"what": "falls"},
+    {"what": "arrows"},
 ]
 LOOKS = (0, 6, 12, 18, 20, 22, 24, 27)  # dense where the streams move
 
@@ -77,7 +79,12 @@ def measure(settings: many.Settings) -> many.Run:
         "beginning": beginning,
         "controls": controls,
     }
-    later = {"movers": movers, "crossing": crossing, "falls": falls}
+    later = {
+        "movers": movers,
+        "crossing": crossing,
+        "falls": falls,
+        "arrows": arrows,
+    }
     if settings["what"] in later:  # asked of what nothing was chosen on
         return {"testing": later[settings["what"]]("testing")}
     return {half: kinds[settings["what"]](half) for half in HALVES}

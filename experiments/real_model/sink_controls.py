@@ -93,6 +93,47 @@ def controls(ids: Tensor, others: Tensor, sinking: Tensor) -> many.Run:
     return found
 
 
+def marks(ids: Tensor, sinking: Tensor, *, place: int) -> many.Run:
+    """What smaller marks draw, and a mark that another token gets, too.
+
+    Args:
+        ids: (N, T) int64, the texts that are asked.
+        sinking: (L, H) boolean, the heads whose weight is kept.
+        place: of the token that gets, too, what the MLP of layer 11 adds at the first.
+
+    Returns:
+        found: from "a hundredth", "a thousandth" and "a second mark" to the texts'
+            losses, as from ``sinks.ablation``; with ", weight" behind, to the mean
+            weights of the sinking heads on the first token, as in ``controls``; and
+            "second mark, late": from "as it is" and "marked" to the texts' mean
+            weights on the two places, from queries behind the second on.
+    """
+    causal = causal_mask(ids.shape[1])
+    found: many.Run = {}
+    late: dict[str, list[list[float]]] = {"as it is": [], "marked": []}
+    ways: dict[str, tuple[int, Change]] = {
+        "a hundredth": (0, lambda given: given[:, 0] / 100),
+        "a thousandth": (0, lambda given: given[:, 0] / 1000),
+        "as it is": (0, lambda given: given[:, 0]),
+        "a second mark": (place, lambda given: given[:, 0]),
+    }
+    for name, (at, change) in ways.items():
+        watching = {one: Masked(causal) for one in LAYERS}
+        losses, resting = [], []
+        for batch in ids.split(6):
+            with _mlp(batch, MARKS, change, at=at):
+                losses += losses_under(batch, watching)
+            table = torch.stack([watching[one].weights for one in LAYERS], dim=1)
+            of_heads = table[:, sinking]  # (N, heads, T, T)
+            resting += rounded(of_heads[:, :, LEAST:, 0].mean(dim=(1, 2)))
+            if name in ("as it is", "a second mark"):
+                both = of_heads[:, :, place + LEAST :][..., [0, place]]
+                key = "marked" if at else "as it is"
+                late[key] += rounded(both.mean(dim=(1, 2)))
+        found[name], found[f"{name}, weight"] = losses, resting
+    return found | {"second mark, late": late}
+
+
 def added(ids: Tensor) -> list[list[float]]:
     """By layer and head, what a look at the first token adds to the stream, as a norm.
 
@@ -131,14 +172,16 @@ def _mean_values(ids: Tensor) -> dict[int, Tensor]:
     }
 
 
-def _mlp(ids: Tensor, layer: int, change: Change) -> AbstractContextManager[None]:
-    """What a layer's MLP adds at the first place of these texts is changed."""
+def _mlp(
+    ids: Tensor, layer: int, change: Change, *, at: int = 0
+) -> AbstractContextManager[None]:
+    """What a layer's MLP adds at one place of these texts is changed."""
     model, _ = smollm2()
     part = Part("mlp", layer)
     with watched(model, [part]) as given, torch.no_grad():
         model(ids)
     other = given[part].clone()
-    other[:, 0] = change(other)
+    other[:, at] = change(other)
     return replaced(model, {part: other})
 
 

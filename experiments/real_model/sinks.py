@@ -4,8 +4,9 @@ How much weight each head gives to the first token of a text, and how long its v
 its place in the residual stream and what the MLPs add there are ("weights"); whether it
 is the place or the token ("first token"); what is lost where heads can't see it, or
 where the MLP that marks it is switched off there ("ablation"); the same for another
-MLP, a smaller mark and other values ("controls", in ``sink_controls``); and the loss in
-sliding windows, with and without the first tokens ("windows", in ``sliding_windows``).
+MLP, a smaller mark and other values ("controls", in ``sink_controls``); still smaller
+marks, and one at another place ("marks", there, too); and the loss in sliding windows,
+with and without the first tokens ("windows", in ``sliding_windows``).
 
 A text's pieces begin anywhere in it, and nothing stands before them but where a part
 says so: as in training, where texts of many documents were cut into equal pieces.
@@ -29,7 +30,7 @@ from experiments import many
 from experiments.real_model.attending import Masked, masked
 from experiments.real_model.intervals import rounded
 from experiments.real_model.pretrained_models import smollm2
-from experiments.real_model.sink_controls import controls, losses_under
+from experiments.real_model.sink_controls import controls, losses_under, marks
 from experiments.real_model.sink_texts import TEXTS, windows
 from experiments.real_model.sink_weights import LAYERS, LEAST, MARKS, weights
 from experiments.real_model.sliding_windows import LONG, sliding
@@ -58,6 +59,7 @@ PLAN: list[many.Settings] = [
     *({"part": "first token", "text": text} for text in THREE),
     *({"part": "ablation", "text": text} for text in THREE),
     *({"part": "controls", "text": text} for text in THREE),
+    *({"part": "marks", "text": text} for text in THREE),
     *(
         {
             "part": "windows",
@@ -85,8 +87,8 @@ def measure(settings: many.Settings) -> many.Run:
         settings: one of ``PLAN``.
 
     Returns:
-        run: what ``weights``, ``first_token``, ``ablation``, ``controls`` or
-            ``sliding`` returns.
+        run: what ``weights``, ``first_token``, ``ablation``, ``controls``, ``marks``
+            or ``sliding`` returns.
     """
     text = settings["text"]
     if settings["part"] == "weights":
@@ -102,6 +104,10 @@ def measure(settings: many.Settings) -> many.Run:
     if settings["part"] == "controls":
         short = windows(text, PIECES, LENGTH)[:, :SHORT]
         return controls(short[1::2][:12], short[::2], sink_heads())
+    if settings["part"] == "marks":
+        short = windows(text, PIECES, LENGTH)[:, :SHORT]
+        found = marks(short[1::2][:12], sink_heads(), place=PLACE)
+        return {"first tokens": len(short[::2, 0].unique()), **found}
     pieces = windows(text, 4 * GROUPS, LONG)[settings["group"] :: GROUPS]
     return {"losses": sliding(pieces, settings["window"], settings["kept"])}
 

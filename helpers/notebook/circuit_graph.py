@@ -270,7 +270,7 @@ def _draw(
         place = end[0] + 0.05, end[1] - half - 0.42
     elif arrow.target == ANSWER:  # in the gap below the head
         half = str(arrow.source).count(" ") * LINE / 2
-        at_left = across > 0 and start[0] == leftmost
+        at_left = across >= 0 and start[0] == leftmost
         between = across > 0 and not at_left  # close to the box, and to the line
         part = (half + (0.16 if between else 0.24)) / down
         beside, side = ("right", -0.07) if at_left else ("left", 0.07 - 0.03 * between)
@@ -279,8 +279,10 @@ def _draw(
         place = start[0] + part * across + side, start[1] + part * down
     else:  # beside the middle: above it, or at the left of what goes down
         size = math.hypot(across, down)
+        if down > across:  # a long one grows away from the arrow
+            beside = "right"
         place = (
-            (start[0] + end[0]) / 2 - 0.31 * down / size,
+            (start[0] + end[0]) / 2 - (0.16 if down > across else 0.31) * down / size,
             (start[1] + end[1]) / 2 - 0.2 * across / size,
         )
     axes.text(

@@ -335,6 +335,39 @@ def test_falls_are_the_lead_less_what_is_left():
         assert found[name][MEAN] == pytest.approx(rest, abs=1e-3)
 
 
+def test_the_arrows_into_the_answer_are_compared_by_the_same_change():
+    found, before = (run_of(what=one)["testing"] for one in ("arrows", "movers"))
+    heads = run_of(what="heads")["testing"]
+    swap = found["lead, 23.3 swapped"]
+    assert swap[MEAN] == pytest.approx(heads["23.3"]["logits"][MEAN], abs=0.15)
+    for number in ("lead", "right name", "giver"):
+        added = before[f"movers, {number}, as it is"][MEAN]
+        for end in ("", ", 24.4 held"):
+            missed = before[f"{number}, name movers off, zeros{end}"][MEAN]
+            paired = found[f"{number}, added less missed{end}"][MEAN]
+            assert paired == pytest.approx(added - missed, abs=1e-3)
+    falls = run_of(what="falls")["testing"]
+    more = falls["none"][MEAN] - falls["circuit"][MEAN]
+    assert found["circuit less none"][MEAN] == pytest.approx(more, abs=1e-3)
+    # 24.4 makes up for the movers, and the other heads of its layer don't.
+    assert found["lead, added less missed"][LOW] > 0
+    assert found["right name, more missed, 24.4 held"][LOW] > 1
+    assert abs(found["lead, more missed, others of 24 held"][MEAN]) < 0.2
+    assert found["circuit less none"][LOW] > 0.2
+
+
+def test_the_lens_reads_the_right_name_behind_layer_23_not_before_22():
+    lens = run_of(what="arrows")["testing"]["lens"]
+    at = lens["layers"].index
+    for layer in (18, 22):
+        assert lens["lead"][at(layer)][LOW] < 0.1
+        assert lens["leads"][at(layer)] == [0.5, 0.5, 0.5]  # always the same name
+    assert lens["lead"][at(24)][LOW] > 4
+    assert min(lens["leads"][at(layer)][MEAN] for layer in (24, 26)) > 0.8
+    whole = run_of(what="movers")["testing"]
+    assert lens["lead"][at(30)] == pytest.approx(whole["lead, as it is"], abs=1e-3)
+
+
 @pytest.mark.slow
 def test_a_share_measured_again_is_as_recorded():
     need("smollm2-135m")

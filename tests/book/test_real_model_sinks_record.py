@@ -231,3 +231,24 @@ def test_two_equal_tokens_at_the_beginning_get_the_mark_together():
     for run in runs("first token"):
         found = run["first token four times"]
         assert found["heads"] == [0] * len(found["heads"])  # over half on one place
+
+
+def test_a_mark_draws_heads_while_it_drowns_its_stream_and_at_another_token_too():
+    for run in runs("marks"):
+        (before,) = runs("controls", text=run["text"])
+        weight = {
+            name: statistics.fmean(run[f"{name}, weight"])
+            for name in ("a hundredth", "a thousandth", "as it is")
+        }
+        usual = statistics.fmean(before["whole, weight"])
+        assert run["as it is"] == pytest.approx(before["whole"], abs=2e-3)
+        assert weight["as it is"] == pytest.approx(usual, abs=1e-3)
+        assert weight["a thousandth"] < 0.15 < weight["a hundredth"] < 0.5 * usual
+        assert 15 < run["first tokens"] < 20  # of the 20 texts of the mean value
+        (first, other), (left, drawn) = (
+            map(statistics.fmean, zip(*run["second mark, late"][name], strict=True))
+            for name in ("as it is", "marked")
+        )
+        assert other < 0.01
+        assert drawn > 0.2
+        assert left + drawn == pytest.approx(first, abs=0.08)  # they share it

@@ -87,6 +87,18 @@ def test_no_effect_stands_between_two_arrows_to_the_answer():
     assert (sides["+1"], sides["+2"], sides["+3"]) == ("right", "left", "left")
 
 
+def test_a_long_effect_grows_away_from_the_arrows():
+    arrows = [
+        Arrow("2.7", "12.0 12.4", "values", "0.2 (off 0.1)"),
+        *(Arrow(one, "answer", "raises", f"{one} off") for one in ("13.1", "14.2")),
+    ]
+    heads = HEADS | {"14.2": ("14", 7)}  # 13.1 stands above the answer
+    (axes,) = drawn(heads=heads, arrows=arrows).axes
+    sides = {one.get_text(): one.get_ha() for one in axes.texts}
+    assert sides["13.1 off"] == sides["0.2 (off 0.1)"] == "right"
+    assert sides["14.2 off"] == "left"
+
+
 def test_the_legend_names_each_kind_once_and_no_other():
     (axes,) = drawn().axes
     told = [one.get_text() for one in axes.get_legend().get_texts()]
