@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from experiments import many
-from experiments.real_model.head_claims import EACH, on_words
+from experiments.real_model.head_claims import EACH, hits_of, on_words
 from experiments.real_model.heads import head_name
 from experiments.real_model.intervals import over
 from experiments.real_model.pretrained_models import minilm, smollm2
@@ -19,6 +19,8 @@ from helpers.text.relations import RELATIONS, Pair, sentences
 PLAN: list[many.Settings] = [
     {"model": "smollm2", "relation": "verb to subject"},
     {"model": "minilm", "relation": "two meanings to clue"},
+    {"model": "minilm", "chosen by": "contrast"},
+    {"model": "smollm2", "chosen by": "contrast"},
 ]
 HEADS = {"smollm2": (13, 8), "minilm": (4, 0)}
 INSTEAD = ("quickly", "it", "and")
@@ -35,8 +37,11 @@ def measure(settings: many.Settings, *, each: int = EACH) -> many.Run:
         found: the "head", and intervals over frames: from the word's "own" place; from
             each of ``INSTEAD`` there; for two meanings instead from "another" word of
             two meanings that the clue says nothing of, and by how much less often that
-            is ("beyond another").
+            is ("beyond another"). Where the head is chosen by contrast, what
+            ``by_contrast`` returns.
     """
+    if "chosen by" in settings:
+        return by_contrast(settings["model"], each)
     head = HEADS[settings["model"]]
     some = sentences(RELATIONS[settings["relation"]], 1, each)
     frames = [one.template for one in some]
@@ -50,6 +55,40 @@ def measure(settings: many.Settings, *, each: int = EACH) -> many.Run:
     for word in INSTEAD:
         found[word] = over(frames, _hits("smollm2", [asked_by(word, p) for p in some]))
     return found
+
+
+def by_contrast(name: str, each: int) -> many.Run:
+    """The head that finds a clue for its own word more often than for another.
+
+    Args:
+        name: a "model" of ``PLAN``.
+        each: sentences of a template.
+
+    Returns:
+        found: the "head" for which the difference is largest in half 0's frames, that
+            difference there ("chosen"), and, in half 1's, the intervals over frames of
+            "own", "another" and "beyond another".
+    """
+    model, tokenizer = smollm2() if name == "smollm2" else minilm()
+    rates = []
+    for half in (0, 1):
+        some = sentences(RELATIONS["two meanings to clue"], half, each)
+        rates.append(
+            [
+                hits_of(own, on_words(model, tokenizer, name == "smollm2", own))
+                for own in (some, [one.mismatched() for one in some])
+            ]
+        )
+    beyond = [own - another for own, another in rates]
+    best = int(beyond[0].mean(dim=0).argmax())
+    frames = [one.template for one in some]
+    return {
+        "head": head_name(divmod(best, model.config.num_heads)),
+        "chosen": round(float(beyond[0][:, best].mean()), 4),
+        "own": over(frames, rates[1][0][:, best]),
+        "another": over(frames, rates[1][1][:, best]),
+        "beyond another": over(frames, beyond[1][:, best]),
+    }
 
 
 def asked_by(word: str, pair: Pair) -> Pair:
