@@ -113,7 +113,7 @@ def on_words(
     return rows
 
 
-def _hits(some: Sequence[Pair], weights: Sequence[Tensor]) -> Tensor:
+def hits_of(some: Sequence[Pair], weights: Sequence[Tensor]) -> Tensor:
     """Whether the largest weight lies on the target (N, heads), 1 or 0."""
     both = zip(some, weights, strict=True)
     return torch.stack([(row.argmax(dim=1) == one.target).float() for one, row in both])
@@ -142,7 +142,7 @@ def of_relation(
         hits: (N, heads), whether the largest weight lies on the target, on half 1.
     """
     weights = [on_words(*reader, half) for half in halves]
-    hits = [_hits(*one) for one in zip(halves, weights, strict=True)]
+    hits = [hits_of(*one) for one in zip(halves, weights, strict=True)]
     best = int(hits[0].mean(dim=0).argmax())
     templates = [[one.template for one in half] for half in halves]
     model, per_layer = reader[0], reader[0].config.num_heads
@@ -175,7 +175,7 @@ def of_relation(
     mixed = [
         [one.shuffled(generator, before=causal) for one in half] for half in halves
     ]
-    mixed_hits = [_hits(half, on_words(*reader, half)) for half in mixed]
+    mixed_hits = [hits_of(half, on_words(*reader, half)) for half in mixed]
     anew = int(mixed_hits[0].mean(dim=0).argmax())
     found["shuffled"] = {
         "same head": over(templates[1], mixed_hits[1][:, best]),

@@ -51,14 +51,17 @@ def hiding(pairs: int) -> many.Run:
 
     Returns:
         found: on half 1, the number of sentences ("n"), the "lead", and intervals over
-            scenes of its change, for ``HIDDEN``.
+            scenes of its change, for ``HIDDEN``; and how often the lead is more than 0,
+            as it is ("meant") and for ``HIDDEN``.
     """
     some = coreference.sentences(1, pairs)
     whole, scenes = leads_of(some), [one.scene for one in some]
     found: many.Run = {"n": len(some), "lead": over(scenes, whole)}
+    found["meant"] = over(scenes, (whole > 0).float())
     for place, keys in HIDDEN:
-        changed = _cut(some, place, keys) - whole
-        found[f"{place} to {keys}"] = over(scenes, changed)
+        leads = _cut(some, place, keys)
+        found[f"{place} to {keys}"] = over(scenes, leads - whole)
+        found[f"{place} to {keys}, meant"] = over(scenes, (leads > 0).float())
     return found
 
 

@@ -27,7 +27,9 @@ def kinds(each: int = EACH) -> many.Run:
         found: for the head that differs most between "it" and "he" on half 0 ("best")
             and for 13.8 ("found"), intervals over frames: the mean weights on the
             "thing" and the "person", from "it" and from "he", and their "gain"; the
-            mean gain over heads, and which heads' lies above a tenth on half 1.
+            mean gain over heads, and which heads' lies above a tenth on half 1; for
+            13.8 on half 1 also "something to thing" and "to person", from a word in
+            place of "it" that stands for neither.
     """
     weights = [_by_kind(half, each) for half in (0, 1)]  # (frames, heads, it/he, 2)
     gains = [_gains(one) for one in weights]
@@ -42,6 +44,9 @@ def kinds(each: int = EACH) -> many.Run:
                 for i, word in enumerate(("it", "he"))
                 for j, noun in enumerate(("thing", "person"))
             } | {"gain": interval(gains[half][:, head].tolist())}
+    from_other = _by_kind(1, each, instead="something")[:, FOUND, 0]
+    for noun, column in zip(("thing", "person"), from_other.T.tolist(), strict=True):
+        found["found"]["half 1"][f"something to {noun}"] = interval(column)
     found["mean gain"] = round(float(gains[1].mean()), 4)
     mean_gains = gains[1].mean(dim=0)
     found["above a tenth"] = [
@@ -50,11 +55,20 @@ def kinds(each: int = EACH) -> many.Run:
     return found
 
 
-def _by_kind(half: int, each: int) -> Tensor:
-    """Mean weights on thing and person, from "it" and "he" (frames, heads, 2, 2)."""
+def _by_kind(half: int, each: int, *, instead: str | None = None) -> Tensor:
+    """Mean weights on thing and person, from "it" and "he" (frames, heads, 2, 2).
+
+    Args:
+        half: of the frames.
+        each: sentences of a frame.
+        instead: a word in place of both (then the third size is 1).
+    """
     generator = random.Random(half)
     rows = []
-    for frame, *words in KINDS[half]:
+    for frame, *own in KINDS[half]:
+        words = own
+        if instead is not None:
+            words = [instead.capitalize() if own[0] == "It" else instead]
         pairs = [
             (
                 generator.choice(THINGS[half].split()),

@@ -40,11 +40,11 @@ PLAN: list[many.Settings] = [
     {"part": "switched off"},
     {"part": "kinds"},
     {"part": "words"},
+    {"part": "contrast"},
 ]
 FOUND: Head = (13, 8)  # in which one sentence showed "it" and its noun
 PAIRS = 4  # of nouns for each of ten scenes: 160 sentences a half
 CUES = ("meant", "first", "subject")
-MASS = 0.1  # of its weight a head must give the two nouns together, to be chosen
 LISTED = ("verb", "it", "the")  # the places for which all heads are kept
 CLEAR = 0.75  # of the sentences in which a head follows a cue, to be counted
 KINDS: dict[str, dict[str, Any]] = {
@@ -77,6 +77,7 @@ def measure(settings: many.Settings, *, pairs: int = PAIRS) -> many.Run:
         "again": pronoun_causes.again,
         "switched off": pronoun_causes.switched_off,
         "words": pronoun_words.words,
+        "contrast": pronoun_words.contrast,
     }
     return causes[part](pairs)
 
@@ -141,18 +142,18 @@ def _at_one_place(
 
     Returns:
         best: the number of the head that follows the meaning best on half 0, among
-            those that give the nouns ``MASS``.
+            those that give the nouns ``pronoun_words.MASS``.
         found: a dict of that "best" head and of ``FOUND`` in both halves; on half 1,
-            how many heads give the nouns ``MASS``, and how many of them follow each cue
-            in ``CLEAR`` of the sentences, or do the opposite; and the accuracies of all
-            heads on half 1.
+            how many heads give the nouns ``pronoun_words.MASS``, and how many of them
+            follow each cue in ``CLEAR`` of the sentences, or do the opposite; and the
+            accuracies of all heads on half 1.
     """
     both = list(zip(halves, weights, strict=True))
     rates = [follows(*one).nanmean(dim=1) for one in both]  # (cues, heads) each
     mass = [one.sum(dim=-1).mean(dim=0) for one in weights]
     if best is None:
-        best = int(rates[0][0].where(mass[0] >= MASS, -1.0).argmax())
-    looks = mass[1] >= MASS
+        best = int(rates[0][0].where(mass[0] >= pronoun_words.MASS, -1.0).argmax())
+    looks = mass[1] >= pronoun_words.MASS
     heads = {"best": best}
     causal = rates[0].shape[1] == 270
     per_layer = 9 if causal else 12

@@ -21,6 +21,7 @@ from experiments import many
 from experiments.real_model import (
     two_meanings_alone,
     two_meanings_heads,
+    two_meanings_rest,
     two_meanings_sides,
     two_meanings_steering,
 )
@@ -41,6 +42,7 @@ PLAN: list[many.Settings] = [
     {"model": "smollm2", "what": "alone"},
     {"model": "smollm2", "what": "steering"},
     {"model": "smollm2", "what": "sides"},
+    {"model": "smollm2", "what": "rest"},
 ]
 HALVES = (slice(0, 5), slice(0, 6)), (slice(5, 10), slice(6, 12))  # frames, clues
 WITHIN = (slice(0, 3), slice(0, 3)), (slice(3, 5), slice(3, 6))  # of the first half
@@ -62,7 +64,7 @@ def measure(settings: many.Settings) -> many.Run:
             the accuracy with shuffled labels and with the neighbours' embeddings alone;
             "natural" and "natural plain", the share of natural sentences, with the word
             and with "thing" in its place, on their meaning's side. With "heads" for
-            "what", what ``two_meanings_heads`` finds; with "alone", "sides" or
+            "what", what ``two_meanings_heads`` finds; with "alone", "rest", "sides" or
             "steering", what the modules of these names do, as "testing".
     """
     if settings.get("what") == "alone":
@@ -71,6 +73,8 @@ def measure(settings: many.Settings) -> many.Run:
         return {"testing": two_meanings_steering.measure()}
     if settings.get("what") == "sides":
         return {"testing": two_meanings_sides.measure()}
+    if settings.get("what") == "rest":
+        return {"testing": two_meanings_rest.measure()}
     if settings.get("what") == "heads":
         halves = two_meanings_heads.HALVES
         return {half: two_meanings_heads.measure(half) for half in halves}

@@ -68,7 +68,7 @@ def axis_of(word: str) -> Tensor:
     first, second = (
         torch.stack(
             [
-                _read(frame, [UNTOLD], relative)[0][0, WORD]
+                read_at(frame, [UNTOLD], relative)[0][0, WORD]
                 for frame in FITTED
                 for relative in sense.relatives
             ]
@@ -88,12 +88,12 @@ def steered(word: str, axes: Mapping[str, Tensor]) -> dict[str, Tensor]:
     moves = F.normalize(moves, dim=1) * own.norm()
     rows = []
     for frame in TESTED:
-        stream, plain = (_read(frame, [UNTOLD], one)[0] for one in (word, PLAIN))
+        stream, plain = (read_at(frame, [UNTOLD], one)[0] for one in (word, PLAIN))
         moved = stream.repeat(2 * len(moves), 1, 1)
         moved[:, WORD] += torch.cat([moves, -moves]) / 2
         of_plain = plain.repeat(2, 1, 1)
         of_plain[:, WORD] += torch.stack([own, -own]) / 2
-        lead = _lead(word, _go_on(torch.cat([moved, of_plain])))
+        lead = lead_of(word, go_on(torch.cat([moved, of_plain])))
         toward, away = lead[:-2].chunk(2)
         rows.append(torch.cat([toward - away, lead[-2:-1] - lead[-1:]]))
     gains = torch.stack(rows)  # (frames, moves and plain)
@@ -120,16 +120,16 @@ def told(word: str, axes: Mapping[str, Tensor]) -> dict[str, Tensor]:
     directions = F.normalize(torch.stack([axis, *others, *drawn]), dim=1)
     rows: dict[str, list[Tensor]] = {"whole": [], "move": [], "lost": []}
     for frame in TESTED:
-        stream, logits = _read(frame, nouns, word)
-        whole = _gap(_lead(word, logits))
+        stream, logits = read_at(frame, nouns, word)
+        whole = gap_of(lead_of(word, logits))
         moved = stream[:, WORD] - stream[:, WORD].mean(dim=0)
         along = moved @ directions[0]  # (nouns,): as much is taken in each direction
         without = stream.repeat(len(directions), 1, 1)
         without[:, WORD] -= torch.cat([along[:, None] * one for one in directions])
-        leads = _lead(word, _go_on(without)).view(len(directions), -1)
-        rows["lost"].append(torch.stack([whole - _gap(one) for one in leads]))
+        leads = lead_of(word, go_on(without)).view(len(directions), -1)
+        rows["lost"].append(torch.stack([whole - gap_of(one) for one in leads]))
         rows["whole"].append(whole)
-        rows["move"].append(_gap(along) / axis.norm())
+        rows["move"].append(gap_of(along) / axis.norm())
     found = {name: torch.stack(one) for name, one in rows.items()}
     lost = found.pop("lost")  # (frames, directions)
     sizes = lost.mean(dim=0).abs()
@@ -145,12 +145,12 @@ def told(word: str, axes: Mapping[str, Tensor]) -> dict[str, Tensor]:
 def gain(word: str, said: str) -> float:
     """What the clues bring with this word in the word's place: "whole" of ``told``."""
     nouns = [clue for sense in WORDS[word] for clue in sense.clues[:TOLD]]
-    rows = [_gap(_lead(word, _read(frame, nouns, said)[1])) for frame in TESTED]
+    rows = [gap_of(lead_of(word, read_at(frame, nouns, said)[1])) for frame in TESTED]
     return float(torch.stack(rows).mean())
 
 
 @torch.no_grad()
-def _read(frame: str, nouns: Sequence[str], word: str) -> tuple[Tensor, Tensor]:
+def read_at(frame: str, nouns: Sequence[str], word: str) -> tuple[Tensor, Tensor]:
     """The stream (nouns, T, C) that ``LAYER`` reads, and the last logits."""
     model, tokenizer = smollm2()
     texts = [frame.format(noun, word) + " and the" for noun in nouns]
@@ -162,7 +162,7 @@ def _read(frame: str, nouns: Sequence[str], word: str) -> tuple[Tensor, Tensor]:
 
 
 @torch.no_grad()
-def _go_on(stream: Tensor) -> Tensor:
+def go_on(stream: Tensor) -> Tensor:
     """The last logits (B, vocab_size) that come of a stream (B, T, C) at ``LAYER``."""
     upper = last_blocks(smollm2()[0], LAYER)
     ids = torch.zeros(stream.shape[:2], dtype=torch.int64)  # replaced at once
@@ -188,7 +188,7 @@ def last_blocks(model: TransformerLM, layer: int) -> TransformerLM:
     return upper.eval()
 
 
-def _lead(word: str, logits: Tensor) -> Tensor:
+def lead_of(word: str, logits: Tensor) -> Tensor:
     """The mean logit of the first meaning's last nouns minus the second's (B,)."""
     _, tokenizer = smollm2()
     first, second = (
@@ -198,7 +198,7 @@ def _lead(word: str, logits: Tensor) -> Tensor:
     return first - second
 
 
-def _gap(rows: Tensor) -> Tensor:
+def gap_of(rows: Tensor) -> Tensor:
     """The mean of the first half of some numbers minus the other half's."""
     first, second = rows.chunk(2)
     return first.mean() - second.mean()

@@ -3,18 +3,22 @@
 import pytest
 
 from experiments.real_model import other_askers
+from experiments.real_model.heads import head_name
 from helpers.recorded import results
+from helpers.recorded.sweeps import has
 from tests.real_models import need
 
 RECORD = results.record("real_model")["runs"]
-RUNS = {one["model"]: one for one in RECORD if one["study"] == "other_askers"}
+ALL = [one for one in RECORD if one["study"] == "other_askers"]
+RUNS = {one["model"]: one for one in ALL if "relation" in one}
+CONTRAST = {one["model"]: one for one in ALL if "chosen by" in one}
 MEAN, LOW, HIGH = 0, 1, 2
 
 
 def test_the_record_is_whole():
     for settings in other_askers.PLAN:
-        assert RUNS[settings["model"]]["relation"] == settings["relation"]
-    assert len(RUNS) == len(other_askers.PLAN)
+        assert sum(has(run, settings) for run in ALL) == 1, settings
+    assert len(ALL) == len(other_askers.PLAN)
 
 
 def test_the_heads_and_what_they_find_are_those_of_the_claims():
@@ -38,6 +42,32 @@ def test_the_subject_is_found_for_some_words_and_a_clue_for_nearly_any():
     assert clue["own"][MEAN] - clue["another"][MEAN] == pytest.approx(
         clue["beyond another"][MEAN], abs=2e-4
     )
+
+
+def test_chosen_by_the_contrast_a_head_finds_a_clue_for_its_own_word():
+    own = CONTRAST["smollm2"]
+    assert own["head"] == head_name(other_askers.RELATED) == "9.2"
+    assert own["own"][LOW] > 0.25 > 0.1 > own["another"][HIGH]
+    assert own["beyond another"][LOW] > 0.25
+    assert own["beyond another"][MEAN] == pytest.approx(own["chosen"], abs=0.05)
+    small = CONTRAST["minilm"]  # its best is lower, and looks elsewhere most often
+    assert small["beyond another"][MEAN] < 0.3
+    assert small["own"][HIGH] < 0.5
+
+
+def test_what_it_finds_is_related_to_a_word_of_one_meaning_too():
+    (own,) = (one for one in ALL if "asked by" in one)
+    assert own["same"][LOW] > own["another"][HIGH] > own["other"][HIGH]
+    assert own["word"] == pytest.approx(own["same"], abs=0.05)
+
+
+@pytest.mark.slow
+def test_a_head_chosen_again_by_the_contrast_is_as_recorded():
+    need("minilm")
+    again = other_askers.by_contrast("minilm", other_askers.EACH)
+    assert again["head"] == CONTRAST["minilm"]["head"]
+    for name in ("own", "another", "beyond another"):
+        assert again[name] == pytest.approx(CONTRAST["minilm"][name], abs=0.02)
 
 
 @pytest.mark.slow

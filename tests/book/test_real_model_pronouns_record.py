@@ -56,6 +56,9 @@ def test_the_head_knows_things_from_persons():
     half = own["found"]["half 1"]
     assert half["it to thing"][1] > half["it to person"][2]
     assert half["he to person"][1] > half["he to thing"][2]
+    # The weight is a pronoun's that may stand for it: from another word it's small.
+    assert half["something to thing"][2] < 0.15 < half["it to thing"][1]
+    assert half["something to person"][2] < 0.05
     # In half of the frames the person comes first: it isn't the place alone.
     frames = [frame for frame, *_ in pronoun_frames.KINDS[1]]
     first = [one.index("{person}") < one.index("{thing}") for one in frames]
@@ -84,6 +87,15 @@ def test_a_head_follows_the_verb_from_another_pronoun_too():
     assert 0.05 < low < high < 0.15
 
 
+def test_no_head_prefers_the_noun_meant_much_more_from_it_than_from_another_word():
+    own = run(part="contrast")
+    assert own["head"] == "21.7"
+    assert 0 < own["beyond"][1] < own["beyond"][2] < 0.15
+    assert own["something"][1] > 0.65
+    difference = own["it"][0] - own["something"][0]
+    assert difference == pytest.approx(own["beyond"][0], abs=2e-4)
+
+
 def test_the_answer_needs_no_look_at_the_nouns():
     own = run(part="hiding")
     assert own["n"] == 160
@@ -92,6 +104,12 @@ def test_the_answer_needs_no_look_at_the_nouns():
     assert own["behind to nouns"][1] > 0.5
     assert own["on to nouns"][1] > 0.5
     assert own["on to control"][1] > -0.1
+    said = run(part="answers", start=True)
+    assert own["meant"] == said["it"]["half 1"]["meant"]
+    without = own["on to nouns, meant"][0]
+    assert without == pytest.approx(said["no scene"]["half 1"]["meant"][0], abs=0.02)
+    assert abs(own["both to nouns, meant"][0] - own["meant"][0]) < 0.02
+    assert own["on to nouns, meant"][1] > own["on to control, meant"][0]
     answers = run(part="answers", start=True)["it"]["half 1"]["difference"]
     assert own["lead"] == pytest.approx(answers, abs=2e-4)
 

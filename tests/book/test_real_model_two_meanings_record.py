@@ -1,17 +1,19 @@
 """What the page "Two meanings of a word" says, asserted on the record."""
 
 import pytest
+import torch
 
 from experiments.real_model import (
     two_meanings,
     two_meanings_alone,
     two_meanings_heads,
+    two_meanings_rest,
     two_meanings_sides,
     two_meanings_steering,
 )
 from helpers.recorded import results
 from helpers.recorded.sweeps import has
-from helpers.text.ambiguous_words import WORDS
+from helpers.text.ambiguous_words import FRAMES, WORDS
 from tests.real_models import need
 
 RUNS = [
@@ -139,6 +141,31 @@ def test_the_next_token_follows_the_axis():
     assert told["move"][MEAN] == pytest.approx(two_meanings_steering.SHARE, abs=0.03)
 
 
+def test_the_axis_is_worth_more_than_as_much_of_the_rest_and_less_than_all():
+    rest, told = (run_of(what=one)["testing"] for one in ("rest", "steering"))
+    told = told["told"]
+    assert rest["whole"] == pytest.approx(told["whole"], abs=1e-3)
+    assert rest["axis"] == pytest.approx(told["own"], abs=1e-3)
+    assert rest["beyond as much"][LOW] > 0.1
+    difference = rest["axis"][MEAN] - rest["rest, as much"][MEAN]
+    assert difference == pytest.approx(rest["beyond as much"][MEAN], abs=2e-4)
+    assert rest["rest"][LOW] > rest["axis"][HIGH]
+    assert rest["share"][HIGH] < 0.2
+
+
+def test_the_next_word_needs_the_six_heads_and_the_move_three_of_them():
+    rest = run_of(what="rest")["testing"]
+    assert rest["heads"][MEAN] > rest["whole"][MEAN] / 2
+    assert rest["others"][HIGH] < 0 < -rest["others"][LOW] < 0.3
+    left = dict(zip(found_in("testing")["names"], rest["one less"], strict=True))
+    for name, (mean, low, high) in left.items():
+        if name in ("4.1", "4.2", "5.1"):
+            assert 0.65 < mean < 0.81
+            assert high < 0.9
+        else:
+            assert low > 0.9
+
+
 def test_each_clue_moves_a_word_toward_its_own_meaning():
     found = run_of(what="sides")["testing"]
     assert found["toward"] == 20
@@ -223,6 +250,17 @@ def test_the_sides_of_a_word_measured_again():
     assert first > second > 0.05
     drawn = run_of(model="smollm2", start=False)["words"]["pitcher"]["toward"]
     assert first + second == pytest.approx(drawn[LAYER], abs=2e-3)
+
+
+@pytest.mark.slow
+def test_the_rest_of_a_words_change_measured_again():
+    need("smollm2-135m")
+    axis = torch.nn.functional.normalize(two_meanings_steering.axis_of("bank"), dim=0)
+    found = two_meanings_rest.in_frame("bank", FRAMES[5], axis)
+    assert 0 < found["share"] < 0.2
+    assert found["axis"] > found["rest, as much"] > 0
+    assert found["heads"] > 1 > abs(found["others"])
+    assert found["one less"][:3].max() < 0.9 < found["one less"][3:].min()
 
 
 @pytest.mark.slow

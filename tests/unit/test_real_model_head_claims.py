@@ -97,7 +97,7 @@ def test_a_hit_is_the_largest_weight_on_the_target():
         row[1, one.target] = 0.9
         row[2, one.target] = 0.0
         weights.append(row)
-    rates = head_claims._hits(some, weights).mean(dim=0)
+    rates = head_claims.hits_of(some, weights).mean(dim=0)
     assert (rates[1], rates[2]) == (1.0, 0.0)
 
 

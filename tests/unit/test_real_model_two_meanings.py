@@ -8,6 +8,7 @@ import torch
 from experiments.real_model import (
     meaning_measures,
     two_meanings_heads,
+    two_meanings_rest,
     two_meanings_steering,
 )
 from experiments.real_model.prefixes import read, repeated, streams
@@ -115,6 +116,21 @@ def test_the_last_blocks_go_on_as_the_model_does(layer):
     assert len(upper.blocks) == 3 - layer
     with replaced(upper, {Part("stream", 0): given[part]}):
         torch.testing.assert_close(upper(torch.zeros_like(ids)), expected)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_the_first_blocks_read_what_they_read_in_the_model(count):
+    torch.manual_seed(0)
+    config = TransformerConfig(13, 7, 12, 3, 3, positions="rotary")
+    model = TransformerLM(config).eval()
+    ids, part = torch.randint(13, (2, 5)), Part("stream", count - 1)
+    lower = two_meanings_rest.first_blocks(model, count)
+    assert len(lower.blocks) == count
+    with watched(model, [part]) as given:
+        model(ids)
+    with watched(lower, [part]) as found:
+        lower(ids)
+    torch.testing.assert_close(found[part], given[part])
 
 
 def test_each_word_is_one_token_of_both_models():
