@@ -14,6 +14,7 @@ gets its first words for an id.
 """
 
 import argparse
+import ast
 import itertools
 import os
 import pathlib
@@ -83,6 +84,7 @@ METADATA = {
 }
 KEPT = ("book",)  # what ``tools.tables`` reads of a page
 FOLDING_TITLE = re.compile(r'# @title .+ \{ display-mode: "form" \}\n')
+SHOWN = {"bars", "circuit_graph", "curves", "dots", "heatmap", "quiz", "weight_graph"}
 CODE_COLUMNS = 80
 TAGS = {
     "hide-cell",
@@ -304,6 +306,17 @@ def problems(notebook):
     return found
 
 
+def unseen_pictures(source):
+    """Names of what makes a picture or a quiz, called where a cell shows no value."""
+    try:
+        lines = ast.parse(source).body[:-1]
+    except SyntaxError:  # a magic command
+        return []
+    calls = [one.value for one in lines if isinstance(one, ast.Expr)]
+    names = [getattr(getattr(one, "func", None), "id", "") for one in calls]
+    return [name for name in names if name in SHOWN]
+
+
 def _cell_problems(cell):
     if not is_worded(cell.id):
         yield "an id that isn't words joined by hyphens"
@@ -330,6 +343,8 @@ def _cell_problems(cell):
         for line in cell.source.splitlines()
     ):
         yield f"a line of code over {CODE_COLUMNS} columns"
+    for name in unseen_pictures(cell.source):
+        yield f"{name}(…) before the last line: the page shows the last value alone"
     text = cell.source
     for output in cell.outputs:
         if output.output_type == "stream" and output.name != "stdout":

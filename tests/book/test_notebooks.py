@@ -394,6 +394,10 @@ def write_long_code(notebook):
     code(notebook)[1].source += "\n# " + "x" * 80
 
 
+def write_on_behind_a_picture(notebook):
+    code(notebook)[1].source += "\ncurves(x, y)\nprint(x)"
+
+
 def write_myst(notebook):
     markdown(notebook)[1].source += "\n\n```{note}\nHello\n```"
 
@@ -428,6 +432,7 @@ PICTURE = {"image/png": "aGVsbG8="}
         (tag_oddly, "metadata other than tags"),
         (collapse, "metadata other than tags"),
         (write_long_code, "over 80 columns"),
+        (write_on_behind_a_picture, "curves(…) before the last line"),
         (write_myst, "MyST syntax"),
         (write_a_role, "MyST syntax"),
         (
