@@ -137,7 +137,7 @@ VERDICTS = (
     Verdict(
         "bug",
         ("curated, fused",),
-        ("future changed", "dropout", "mode kept"),
+        ("future changed", "input kept", "dropout", "mode kept"),
         "Under `enable_torch_sdp`, train mode reads `self.dropout_prob`, but the class "
         "keeps a module `self.dropout`. A pull request of "
         "[2024](https://github.com/explosion/curated-transformers/pull/378) mends it. "

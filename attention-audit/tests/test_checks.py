@@ -528,7 +528,7 @@ class HalfOpen(Half):
 class HalfByLength(Half):
     def forward(self, x):
         context, weights = super().forward(x)
-        return context * (1 + 0.2 * (x.shape[1] - T)), weights
+        return context * (1 + 0.1 * (x.shape[1] - T)), weights
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])

@@ -926,6 +926,7 @@ def test_backward_is_asked_in_train_mode():
     assert reason(found, "gradients").startswith("in train mode, backward stops: ")
 
 
-def test_a_step_keeps_the_mode():
+def test_a_second_step_keeps_the_mode():
     found = audit(StaysInEvalMode, step=StaysInEvalMode.step)
-    assert found.failed == ("mode kept",)
+    assert found.failed == ("cache",)
+    assert reason(found, "cache") == "a step in train mode leaves eval mode behind"

@@ -348,10 +348,6 @@ def mode_kept(subject: Subject) -> Result:
         weights_of(module, subject.x())
         with contextlib.suppress(Exception):  # "one token" says that it takes none
             context_of(module, subject.x()[:, :1])
-        if (step := subject.declared.step) is not None:
-            with contextlib.suppress(Exception):  # "cache" says what goes wrong
-                _, cache = step(module, subject.x()[:, :1], None)
-                step(module, subject.x()[:, 1:2], cache)
         if any(part.training != training for part in module.modules()):
             left, found = ("train", "eval") if training else ("eval", "train")
             return fails(f"a call in {left} mode leaves {found} mode behind")
