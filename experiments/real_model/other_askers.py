@@ -28,7 +28,6 @@ from helpers.text.relations import RELATIONS, Pair, sentences
 PLAN: list[many.Settings] = [
     {"model": "smollm2", "relation": "verb to subject"},
     {"model": "minilm", "relation": "two meanings to clue"},
-    {"model": "minilm", "chosen by": "contrast"},
     {"model": "smollm2", "chosen by": "contrast"},
     {"model": "smollm2", "asked by": "relatives"},
 ]
@@ -52,7 +51,7 @@ def measure(settings: many.Settings, *, each: int = EACH) -> many.Run:
             asked by relatives, what the functions of these names return.
     """
     if "chosen by" in settings:
-        return by_contrast(settings["model"], each)
+        return by_contrast(each)
     if "asked by" in settings:
         return by_relatives()
     head = HEADS[settings["model"]]
@@ -70,11 +69,10 @@ def measure(settings: many.Settings, *, each: int = EACH) -> many.Run:
     return found
 
 
-def by_contrast(name: str, each: int) -> many.Run:
-    """The head that finds a clue for its own word more often than for another.
+def by_contrast(each: int) -> many.Run:
+    """SmolLM2's head that finds a clue for its word more often than for another.
 
     Args:
-        name: a "model" of ``PLAN``.
         each: sentences of a template.
 
     Returns:
@@ -82,13 +80,13 @@ def by_contrast(name: str, each: int) -> many.Run:
             difference there ("chosen"), and, in half 1's, the intervals over frames of
             "own", "another" and "beyond another".
     """
-    model, tokenizer = smollm2() if name == "smollm2" else minilm()
+    model, tokenizer = smollm2()
     rates = []
     for half in (0, 1):
         some = sentences(RELATIONS["two meanings to clue"], half, each)
         rates.append(
             [
-                hits_of(own, on_words(model, tokenizer, name == "smollm2", own))
+                hits_of(own, on_words(model, tokenizer, True, own))
                 for own in (some, [one.mismatched() for one in some])
             ]
         )

@@ -75,6 +75,8 @@ def test_a_head_follows_the_verb_from_another_pronoun_too():
         for name, head in (("found", "13.8"), ("best", "15.6")):
             for key in ("meant", "on meant", "on other"):
                 assert found[word][head][key] == own[name]["half 1"][key]
+    for head, both in (("13.8", 0.15), ("15.6", 0.65)):  # exercise 2 says so
+        assert found["it"][head]["both"][0] == pytest.approx(both, abs=1e-4)
     own = {word: found[word]["15.6"] for word in (*pronoun_words.INSTEAD, "the verb")}
     assert own["it"]["both"][1] > 0.5 > found["it"]["13.8"]["both"][2]
     for word in ("something", "him"):

@@ -188,6 +188,7 @@ def test_five_of_the_six_look_at_the_clue_whoever_asks():
             assert all(low > elsewhere[HIGH] for _, low, _ in at_clue)
             assert 0.12 < at_clue[0][MEAN] < 0.28
             assert at_clue[0][MEAN] > at_clue[2][MEAN]
+            assert at_clue[1][MEAN] > 0.66 * at_clue[0][MEAN]  # the next of the ten
 
 
 def test_clues_work_without_the_word_too():
