@@ -76,6 +76,9 @@ def test_most_that_the_whole_block_gains_is_rotary():
         assert round(rotary.mean, 1) == 0.2
         assert rotary.low > 0.15
         assert rotary.mean > 0.8 * whole.mean
+    more = {text: gain(TOGETHER, text) for text in TEXTS}
+    assert f"{more[STORIES]:.3f}" == "0.042 [0.014, 0.070]"
+    assert more[PLAYS].low < 0 < more[PLAYS].high
 
 
 def test_without_qk_norm_scores_run_away_at_eight_times_the_best_rate():

@@ -44,7 +44,7 @@ def test_the_page_says_what_each_rung_is():
     texts = {one.id: one.source for one in cells}
     for rung in recipe_ablations.RUNGS:
         assert re.search(rf"\b{rung}\b", texts["rungs-read"]), rung
-    rows = re.findall(r"^\| \W*([^|]*\w)\W* \|", texts["alone-answer"], re.MULTILINE)
+    rows = re.findall(r"^\| \W*([^|]*\w)\W* \|", texts["rungs-read"], re.MULTILINE)
     assert set(rows[1:]) == recipe_ablations.RUNGS.keys() - KNOWN
     assert (*GAINING, "two blocks") == recipe_ablations.FEW
 
