@@ -324,8 +324,8 @@ def test_23_3_takes_names_that_come_late_in_the_text():
             assert found[f"23.3, {kind}, adds to {name}"][HIGH] < -0.4
         assert abs(found[f"23.3, {kind}, adds to rest"][MEAN]) < 0.2
     # It needn't be the last name: the one before, said twice, is lowered more.
-    both = [found[f"23.3, one gives the third's, adds to {x}"] for x in ("one", "third")]
-    assert both[0][HIGH] < both[1][MEAN] < 0
+    title = "23.3, one gives the third's, adds to"
+    assert found[f"{title} one"][HIGH] < found[f"{title} third"][MEAN] < 0
     for kind in ("one gives the third's", "third gives one's"):
         twice, once = (found[f"23.3, {kind}, on {who}"] for who in ("one", "third"))
         assert twice[MEAN] > 1.5 * once[MEAN]
