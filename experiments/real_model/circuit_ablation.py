@@ -67,6 +67,7 @@ def values(*heads: Head) -> list[Part]:
 
 
 LOOKING: tuple[Head, ...] = ((19, 2), (20, 0))
+TURNING: tuple[Head, ...] = (*LOOKING, (23, 3))  # swapped at once, the lead turns
 OTHERS: tuple[tuple[Head, ...], ...] = (((19, 4), (20, 3)), ((19, 7), (20, 6)))
 PATHS: dict[str, tuple[tuple[Head, ...], list[Part], int]] = {
     "19.2 and 20.0 to queries of name movers": (LOOKING, queries(*MOVERS), -1),
@@ -173,7 +174,8 @@ def falls(half: str, *, count: int = 8) -> many.Run:
     """By how many logits the lead falls where only some heads are kept, as in ablation.
 
     Returns:
-        found: a dict of mean and interval over frames, by what ``kept_heads`` lists.
+        found: a dict of mean and interval over frames, by what ``kept_heads`` and
+            ``kept_without`` list.
     """
     model, _ = smollm2()
     rows: list[dict[str, float]] = []
@@ -182,9 +184,18 @@ def falls(half: str, *, count: int = 8) -> many.Run:
         left, T = keeping(model, of), of.clean.shape[1] - of.again
         with torch.no_grad():
             whole = float(of.difference(model(of.clean)).mean())
-        kept = kept_heads(model, T)
+        kept = kept_heads(model, T) | kept_without(model, T)
         rows.append({one: whole * (1 - left(mask)) for one, mask in kept.items()})
     return over_frames(rows)
+
+
+def kept_without(model: TransformerLM, T: int) -> dict[str, Tensor]:
+    """All heads but three of the circuit, or but its other eleven, as in kept_heads."""
+    others = [one for one in AT_END if one not in TURNING]
+    return {
+        "without the three": ~mask_of(model, T, (), TURNING),
+        "without the eleven": ~mask_of(model, T, AT_AGAIN, others),
+    }
 
 
 def kept_heads(model: TransformerLM, T: int) -> dict[str, Tensor]:

@@ -323,6 +323,9 @@ def test_23_3_takes_names_that_come_late_in_the_text():
         for name in names:
             assert found[f"23.3, {kind}, adds to {name}"][HIGH] < -0.4
         assert abs(found[f"23.3, {kind}, adds to rest"][MEAN]) < 0.2
+    # It needn't be the last name: the one before, said twice, is lowered more.
+    title = "23.3, one gives the third's, adds to"
+    assert found[f"{title} one"][HIGH] < found[f"{title} third"][MEAN] < 0
     for kind in ("one gives the third's", "third gives one's"):
         twice, once = (found[f"23.3, {kind}, on {who}"] for who in ("one", "third"))
         assert twice[MEAN] > 1.5 * once[MEAN]
@@ -333,6 +336,16 @@ def test_falls_are_the_lead_less_what_is_left():
     for name in ("none", "circuit", "without circuit", "circuit at the end"):
         rest = left["lead"][MEAN] - left[f"lead, {name}"][MEAN]
         assert found[name][MEAN] == pytest.approx(rest, abs=1e-3)
+
+
+def test_three_of_the_14_are_needed_and_the_other_eleven_are_not():
+    found = run_of(what="falls")["testing"]
+    lead = run_of(what="movers")["testing"]["lead, as it is"]
+    three, eleven = (found[f"without the {n}"] for n in ("three", "eleven"))
+    assert three[LOW] > 2
+    assert three[MEAN] > 0.9 * lead[MEAN]
+    assert eleven[LOW] < 0 < eleven[HIGH] < 1
+    assert abs(eleven[MEAN]) < 0.1
 
 
 def test_the_arrows_into_the_answer_are_compared_by_the_same_change():

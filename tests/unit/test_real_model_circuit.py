@@ -192,6 +192,9 @@ def test_heads_drawn_at_random_are_as_many_and_not_the_circuits():
     own = kept["circuit"].sum(dim=(1, 2))
     assert torch.equal(layer_by_layer, own.minimum(9 - own))  # 23 has four others
     assert not (kept["circuit"] & beside["random, same layers"]).any()
+    three, eleven = (~one for one in circuit_ablation.kept_without(model, 5).values())
+    assert (int(three.sum()), int(eleven.sum())) == (3, 11)
+    assert torch.equal(three ^ eleven, kept["circuit"])
 
 
 def test_what_is_held_is_not_swapped():
