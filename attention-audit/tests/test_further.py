@@ -930,3 +930,10 @@ def test_a_second_step_keeps_the_mode():
     found = audit(StaysInEvalMode, step=StaysInEvalMode.step)
     assert found.failed == ("cache",)
     assert reason(found, "cache") == "a step in train mode leaves eval mode behind"
+
+
+def test_a_causal_mask_that_was_left_on_is_named():
+    found = audit(Steps, causal=False)
+    said = reason(found, "tokens reached")
+    assert said.endswith("gradients are 0, none depends on a later one")
+    assert "a causal mask left on" in found.told()["tokens reached"].causes[0]

@@ -132,16 +132,18 @@ def test_loading_a_module_takes_none_of_the_time(loaded_late):
 
 
 def test_a_module_that_loads_is_not_cut_short(loaded_late):
-    left = []
+    call, left = limits._Call(), []
 
     def work():
+        call.working = True
         left.append(limits._done(loaded_late))
+        call.working = False
 
     thread = threading.Thread(target=work)
     thread.start()
-    while not limits._is_importing(thread):
+    while not any(one() for one in limits._importing(thread)):
         time.sleep(0.001)
-    limits._stop(thread)
+    limits._stop(thread, call)
     thread.join()
     assert left == [(True, None)]
 

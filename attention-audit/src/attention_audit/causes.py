@@ -206,6 +206,13 @@ PARTS: dict[str, Told] = {
             "a tensor of one call that is used in the next",
         ),
     ),
+    "none depends on a later one": Told(
+        "what was to be read from both sides is read from one",
+        (
+            "a causal mask left on: `is_causal=True`, or a buffer of a decoder",
+            "a bias of distances that hides what is ahead",
+        ),
+    ),
     "itself alone": Told(
         "tokens don't read one another",
         (
@@ -287,7 +294,8 @@ PARTS: dict[str, Told] = {
     "^of 40 tokens": Told(
         "a long text is trained on with its future in sight",
         (
-            "a mask for one block that is used for every block",
+            "a path of its own for long texts that leaves the mask out, or uses one "
+            "block's for all",
             "blocks compared by their first position, not by their own",
         ),
     ),
@@ -342,8 +350,8 @@ CAUSES: dict[str, Told] = {
         "contexts shrink or grow with the number of tokens",
         (
             "softmax over the wrong axis",
-            "weights masked or dropped after softmax, or a sink not shifted as scores "
-            "are",
+            "weights masked or dropped after softmax; or a sink not shifted as scores "
+            "are, or cut off at the wrong end",
         ),
     ),
     "weights shown": Told(
@@ -385,7 +393,7 @@ CAUSES: dict[str, Told] = {
         "a text gives something else in a batch of longer ones",
         (
             "the mask: the other way round, along queries, shifted, of one text for "
-            "all, or put on after softmax",
+            "all, put on after softmax, or in place of the causal one",
             "padding that comes in beside the weights: in a mean, a sum, a "
             "convolution, or counted by positions",
         ),
@@ -438,6 +446,9 @@ CAUSES: dict[str, Told] = {
     ),
     "compiled": Told(
         "under `torch.compile` it is slow, or another layer",
-        ("a branch that looks at numbers", "an attribute that changes in a call"),
+        (
+            "a branch that looks at numbers, or asks `is_compiling()`",
+            "an attribute that changes in a call",
+        ),
     ),
 }

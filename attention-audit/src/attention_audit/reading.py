@@ -94,6 +94,10 @@ def all_tokens_reached(subject: Subject) -> Result:
         more = "; is there a window to declare?" if window else ""
         if len(missing) == asked - own and all(t != s for t, s in missing):
             more = ", each depends on itself alone"
+        elif not subject.causal and {*missing} == {
+            (t, s) for t in range(subject.T) for s in range(t + 1, subject.T)
+        }:
+            more = ", none depends on a later one"
         return fails(f"position {t} doesn't depend on token {s}: {count}{more}")
     inside = inside_of(subject) if subject.declared.softmax else None
     if inside is not None:
