@@ -75,8 +75,10 @@ def all_tokens_reached(subject: Subject) -> Result:
     Each head must give each of these some weight, its own token among them.
     """
     may_see, missing, asked, own = subject.may_see(subject.T), [], 0, 0
+    later: list[tuple[int, int]] = []
     for t, gradients in _all_gradients(subject):
         own += 1
+        later += [(t, s) for s in range(t + 1, subject.T) if may_see[t, s]]
         reached, allowed = gradients.cpu() != 0, may_see[t]
         asked += int(allowed.sum())
         missing += [(t, s) for s in (allowed & ~reached).nonzero().flatten().tolist()]
@@ -94,9 +96,7 @@ def all_tokens_reached(subject: Subject) -> Result:
         more = "; is there a window to declare?" if window else ""
         if len(missing) == asked - own and all(t != s for t, s in missing):
             more = ", each depends on itself alone"
-        elif not subject.causal and {*missing} == {
-            (t, s) for t in range(subject.T) for s in range(t + 1, subject.T)
-        }:
+        elif missing == later:
             more = ", none depends on a later one"
         return fails(f"position {t} doesn't depend on token {s}: {count}{more}")
     inside = inside_of(subject) if subject.declared.softmax else None
