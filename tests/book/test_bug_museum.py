@@ -447,7 +447,7 @@ LAYERS = {
     "InvertedMask": (
         ("inverted-mask", "Layer", ONE_HEAD),
         {"future changed", "future grads"},
-        LEAKS | {"tokens reached", "row sums"},
+        LEAKS | {"tokens reached", "features read", "row sums"},
     ),
     "CachedLayer": (
         ("cache-mask", "Layer", ONE_HEAD, InPieces),
@@ -481,6 +481,7 @@ LAYERS = {
             "short sequences",
             "one token",
             "tokens reached",
+            "features read",
             "order",
             "batch",
             "row sums",
