@@ -26,7 +26,7 @@ from experiments.real_model.two_meanings_steering import gain
 from helpers.text.ambiguous_words import FRAMES, PLAIN_WORDS, WORDS
 
 UNTOLD = ("man", "thing", "place", "story")  # they say nothing of any meaning
-KINDS = ("word", "another", "plain")  # what asks
+KINDS = ("word", "another", "plain", "relatives")  # what asks
 
 
 def measure() -> many.Run:
@@ -37,12 +37,13 @@ def measure() -> many.Run:
             move a word toward it, in shares of the axis, from the mean place after
             ``UNTOLD``; "toward", in how many of the words and meanings it is more than
             0. "looks": a dict from ``KINDS`` (the word; the next of the ten in its
-            place; ``PLAIN_WORDS``) to an interval over words for each of ``HEADS``, its
-            weight on the clue; "elsewhere", from the word, its mean weight on each
-            place between the first token and the word but the clue's; "first", on the
-            first token. "told", the gain of ``two_meanings_steering`` where clues are
-            told: with the word ("whole"), with ``PLAIN_WORDS`` in its place ("plain"),
-            and the difference ("beyond plain").
+            place; ``PLAIN_WORDS``; "relatives", the words at the axis' ends) to an
+            interval over words for each of ``HEADS``, its weight on the clue;
+            "elsewhere", from the word, its mean weight on each place between the first
+            token and the word but the clue's; "first", on the first token. "told", the
+            gain of ``two_meanings_steering`` where clues are told: with the word
+            ("whole"), with ``PLAIN_WORDS`` in its place ("plain"), and the difference
+            ("beyond plain").
     """
     sides = torch.stack([sides_of(word) for word in WORDS])  # (words, meanings)
     looks = [looks_of(word) for word in WORDS]
@@ -92,7 +93,8 @@ def looks_of(word: str) -> dict[str, Tensor]:
     model, _ = smollm2()
     names = list(WORDS)
     another = names[(names.index(word) + 1) % len(names)]
-    asking = {"word": [word], "another": [another], "plain": list(PLAIN_WORDS)}
+    relatives = [one for sense in WORDS[word] for one in sense.relatives]
+    asking = dict(zip(KINDS, ([word], [another], PLAIN_WORDS, relatives), strict=True))
     found: dict[str, list[Tensor]] = {}
     for frame in FRAMES[HALVES["testing"][0]]:
         before = prefixes(frame, nouns_of(word, "testing"))

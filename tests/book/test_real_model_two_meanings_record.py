@@ -123,6 +123,9 @@ def test_a_few_heads_bring_it_by_looking_at_the_clue():
 def test_the_same_heads_alone_bring_nearly_all():
     found = run_of(what="alone")["testing"]
     assert found["heads"][LOW] > 0.9
+    assert found["three"][LOW] > 0.85  # 4.1, 4.2 and 5.1
+    assert found["other three"][HIGH] < 0.16
+    assert found_in("testing")["names"][:3] == ["4.1", "4.2", "5.1"]
     assert len(found["random"]) == two_meanings_heads.DRAWS
     assert max(abs(share) for share in found["random"]) < 0.1
 
@@ -189,6 +192,11 @@ def test_five_of_the_six_look_at_the_clue_whoever_asks():
             assert 0.12 < at_clue[0][MEAN] < 0.28
             assert at_clue[0][MEAN] > at_clue[2][MEAN]
             assert at_clue[1][MEAN] > 0.66 * at_clue[0][MEAN]  # the next of the ten
+        # Shore looks there, too, and stays where it is.
+        least = 0.8 if name in found["names"][:3] else 0.68
+        assert looks["relatives"][i][MEAN] > least * at_clue[0][MEAN]
+    drawn = run_of(model="smollm2", start=False)
+    assert layers_of(drawn, "toward", "relatives")[LAYER][HIGH] < 0.03
 
 
 def test_clues_work_without_the_word_too():
