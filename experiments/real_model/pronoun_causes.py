@@ -1,8 +1,7 @@
 """Which looks does SmolLM2's answer to "it" need, and does it need head 13.8?
 
 Attention knockout, on all sentences of a half; the effects are changes of the logit of
-the noun meant minus that of the other. The same knockout where a look is needed: the
-scene is said again, up to one of its nouns.
+the noun meant minus that of the other.
 
 Source: Geva et al. 2023, section 4 (attention knockout).
 """
@@ -73,32 +72,6 @@ def hiding(pairs: int) -> many.Run:
         if name == "end to nouns":
             found["added"] = added(some, 1, whole - logits)
     return found
-
-
-def again(pairs: int) -> many.Run:
-    """What is lost where a scene is said again, and its end can't see the nouns.
-
-    Args:
-        pairs: of nouns a scene.
-
-    Returns:
-        found: on half 1, "n", the "lead" of the noun that the scene goes on with over
-            the other, and intervals over scenes of its change where the last word can't
-            see either noun ("nouns") or the words before them ("control").
-    """
-    some = [said_again(one) for one in coreference.sentences(1, pairs)]
-    whole, scenes = leads_of(some), [one.scene for one in some]
-    found: many.Run = {"n": len(some), "lead": over(scenes, whole)}
-    for keys in ("nouns", "control"):
-        found[keys] = over(scenes, _leads(some, _cut(some, "end", keys)) - whole)
-    return found
-
-
-def said_again(one: Sentence) -> Sentence:
-    """A sentence's scene, and again, up to before the noun that was meant."""
-    end = next(i for i, word in enumerate(one.words) if word in (".", ","))
-    words = (*one.words[:end], ".", *one.words[: one.nouns[one.meant]])
-    return one._replace(words=words, verb=-1, it=-1)
 
 
 def switched_off(pairs: int) -> many.Run:
