@@ -40,7 +40,7 @@ def answers(pairs: int, *, start: bool) -> many.Run:
 
     Returns:
         found: a dict from ``QUESTIONS`` and halves to what ``_led`` says, and, where
-            the same is asked without the scene, to what ``_added`` says.
+            the same is asked without the scene, to what ``added`` says.
     """
     found: many.Run = {}
     asked = list(QUESTIONS) if start else ["it", "no scene"]
@@ -52,8 +52,8 @@ def answers(pairs: int, *, start: bool) -> many.Run:
             found.setdefault(kind, {})[f"half {half}"] = _led(some, logits[kind])
         for kind in set(ALONE) & set(asked):
             some = coreference.sentences(half, pairs, **QUESTIONS[kind])
-            added = logits[kind] - logits[ALONE[kind]]
-            found[kind][f"half {half}"] |= _added(some, half, added)
+            more = logits[kind] - logits[ALONE[kind]]
+            found[kind][f"half {half}"] |= added(some, half, more)
     return found
 
 
@@ -109,21 +109,21 @@ def _led(some: Sequence[Sentence], logits: Tensor) -> dict[str, Any]:
     }
 
 
-def _added(some: Sequence[Sentence], half: int, added: Tensor) -> dict[str, Any]:
-    """What a scene adds to logits, in intervals over scenes.
+def added(some: Sequence[Sentence], half: int, more: Tensor) -> dict[str, Any]:
+    """What a scene, or a look at it, adds to logits, in intervals over scenes.
 
     Args:
         some: N sentences.
         half: theirs.
-        added: (N, nouns), the logits with the scene minus those without.
+        more: (N, nouns), the logits with it minus those without.
 
     Returns:
         found: what it adds to the noun "meant more than other", and to each of both
             "above unmentioned" nouns of the half.
     """
     scenes = [one.scene for one in some]
-    pair = of_choices(some, added)
-    own = added.chunk(2, dim=1)[half]
+    pair = of_choices(some, more)
+    own = more.chunk(2, dim=1)[half]
     rest = (own.sum(dim=1) - pair.sum(dim=1)) / (own.shape[1] - 2)
     return {
         "meant more than other": over(scenes, pair[:, 0] - pair[:, 1]),

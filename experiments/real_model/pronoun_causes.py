@@ -1,8 +1,7 @@
 """Which looks does SmolLM2's answer to "it" need, and does it need head 13.8?
 
 Attention knockout, on all sentences of a half; the effects are changes of the logit of
-the noun meant minus that of the other. The same knockout where a look is needed: the
-scene is said again, up to one of its nouns.
+the noun meant minus that of the other.
 
 Source: Geva et al. 2023, section 4 (attention knockout).
 """
@@ -18,7 +17,12 @@ from experiments.real_model.attending import Masked
 from experiments.real_model.heads import Head, mean_contexts, without
 from experiments.real_model.intervals import over
 from experiments.real_model.pretrained_models import smollm2
-from experiments.real_model.pronoun_answers import of_choices, of_nouns
+from experiments.real_model.pronoun_answers import (
+    added,
+    all_nouns,
+    of_choices,
+    of_nouns,
+)
 from experiments.real_model.reading import batches
 from helpers.attention import causal_mask
 from helpers.models.switches import attending_with
@@ -26,21 +30,20 @@ from helpers.text import coreference
 from helpers.text.coreference import Sentence
 
 PLACES = pronoun_weights.PLACES
-# Who can't see what: "both" pronouns, all words "behind" the verb, or these and the
-# verb ("on"); the nouns, or the words before these ("control").
+# Who can't see what: "both" pronouns, the last word ("end"), or all from the verb "on";
+# the nouns, or the words before these ("control").
 HIDDEN = (
     ("both", "nouns"),
-    ("behind", "nouns"),
+    ("end", "nouns"),
+    ("end", "control"),
     ("on", "nouns"),
-    ("on", "control"),
 )
 FOUND: Head = (13, 8)
 
 
 def leads_of(some: Sequence[Sentence]) -> Tensor:
     """The logit of the noun meant minus that of the other (N,)."""
-    pair = of_choices(some, of_nouns(some, start=True))
-    return pair[:, 0] - pair[:, 1]
+    return _leads(some, of_nouns(some, start=True))
 
 
 def hiding(pairs: int) -> many.Run:
@@ -51,44 +54,24 @@ def hiding(pairs: int) -> many.Run:
 
     Returns:
         found: on half 1, the number of sentences ("n"), the "lead", and intervals over
-            scenes of its change, for ``HIDDEN``; and how often the lead is more than 0,
-            as it is ("meant") and for ``HIDDEN``.
+            scenes of its change, for ``HIDDEN``; as it is and for ``HIDDEN``, what
+            ``_shares`` says; and what the last word's looks at the nouns add to logits
+            ("added").
     """
     some = coreference.sentences(1, pairs)
-    whole, scenes = leads_of(some), [one.scene for one in some]
-    found: many.Run = {"n": len(some), "lead": over(scenes, whole)}
-    found["meant"] = over(scenes, (whole > 0).float())
+    whole, scenes = of_nouns(some, start=True), [one.scene for one in some]
+    before = _leads(some, whole)
+    found: many.Run = {"n": len(some), "lead": over(scenes, before)}
+    found |= _shares(scenes, before)
     for place, keys in HIDDEN:
-        leads = _cut(some, place, keys)
-        found[f"{place} to {keys}"] = over(scenes, leads - whole)
-        found[f"{place} to {keys}, meant"] = over(scenes, (leads > 0).float())
+        logits, name = _cut(some, place, keys), f"{place} to {keys}"
+        after = _leads(some, logits)
+        found[name] = over(scenes, after - before)
+        for key, three in _shares(scenes, after).items():
+            found[f"{name}, {key}"] = three
+        if name == "end to nouns":
+            found["added"] = added(some, 1, whole - logits)
     return found
-
-
-def again(pairs: int) -> many.Run:
-    """What is lost where a scene is said again, and its end can't see the nouns.
-
-    Args:
-        pairs: of nouns a scene.
-
-    Returns:
-        found: on half 1, "n", the "lead" of the noun that the scene goes on with over
-            the other, and intervals over scenes of its change where the last word can't
-            see either noun ("nouns") or the words before them ("control").
-    """
-    some = [said_again(one) for one in coreference.sentences(1, pairs)]
-    whole, scenes = leads_of(some), [one.scene for one in some]
-    found: many.Run = {"n": len(some), "lead": over(scenes, whole)}
-    for keys in ("nouns", "control"):
-        found[keys] = over(scenes, _cut(some, "end", keys) - whole)
-    return found
-
-
-def said_again(one: Sentence) -> Sentence:
-    """A sentence's scene, and again, up to before the noun that was meant."""
-    end = next(i for i, word in enumerate(one.words) if word in (".", ","))
-    words = (*one.words[:end], ".", *one.words[: one.nouns[one.meant]])
-    return one._replace(words=words, verb=-1, it=-1)
 
 
 def switched_off(pairs: int) -> many.Run:
@@ -120,10 +103,36 @@ def switched_off(pairs: int) -> many.Run:
     return found
 
 
+def _leads(some: Sequence[Sentence], logits: Tensor) -> Tensor:
+    """The leads (N,) in the logits (N, nouns) of all nouns."""
+    pair = of_choices(some, logits)
+    return pair[:, 0] - pair[:, 1]
+
+
+def _shares(scenes: Sequence[int], leads: Tensor) -> dict[str, list[float]]:
+    """How often the answer is right, and how often it doesn't change with the verb.
+
+    Args:
+        scenes: of N sentences, of which two that differ in their verb stand side by
+            side.
+        leads: (N,), of the noun meant.
+
+    Returns:
+        found: intervals over scenes: in how many sentences the noun "meant" leads, and
+            in how many pairs the "same" noun, whichever is meant.
+    """
+    right = leads > 0
+    same = right[::2] != right[1::2]
+    return {
+        "meant": over(scenes, right.float()),
+        "same": over(scenes[::2], same.float()),
+    }
+
+
 def _cut(some: Sequence[Sentence], place: str, to: str) -> Tensor:
-    """The leads where some words can't look at others."""
+    """All nouns' logits (N, nouns) where some words can't look at others."""
     model, _ = smollm2()
-    leads = torch.empty(len(some))
+    logits = torch.empty(len(some), len(all_nouns()))
     for scene in sorted({(one.scene, len(one.words)) for one in some}):
         own = [i for i, one in enumerate(some) if (one.scene, len(one.words)) == scene]
         first = some[own[0]]  # the others have their words in the same places
@@ -134,14 +143,14 @@ def _cut(some: Sequence[Sentence], place: str, to: str) -> Tensor:
         }[to]
         core = blind(len(first.words) + 1, looking, keys)
         with attending_with(model, core):
-            leads[own] = leads_of([some[i] for i in own])
-    return leads
+            logits[own] = of_nouns([some[i] for i in own], start=True)
+    return logits
 
 
 def asking(one: Sentence, place: str) -> Sequence[int]:
     """Where the words stand that can't look."""
     last = len(one.words)
-    begins = {"behind": one.it, "on": one.verb, "end": last - 1}
+    begins = {"on": one.verb, "end": last - 1}
     if place in begins:
         return range(begins[place], last)
     at = dict(zip(PLACES, pronoun_weights.places(one), strict=True))

@@ -52,41 +52,6 @@ def words(pairs: int) -> many.Run:
     return found
 
 
-def contrast(pairs: int) -> many.Run:
-    """Is there a head that knows what "it" means, and not what "something" would?
-
-    Args:
-        pairs: of nouns a scene.
-
-    Returns:
-        found: of the heads that give both nouns together a tenth of the weight from
-            "it" on half 0, the one that there prefers the noun meant most more often
-            from "it" than from "something" ("head"); on half 1, intervals over scenes
-            of how often it does from either, and of the difference ("beyond").
-    """
-    model, tokenizer = smollm2()
-    at, rights, mass = pronoun_weights.PLACES.index("it"), {}, torch.empty(0)
-    for half in (0, 1):
-        for word in INSTEAD[:2]:
-            some = coreference.sentences(half, pairs, instead=word)
-            weights = pronoun_weights.on_nouns(model, tokenizer, some, start=True)
-            here = weights[:, :, at]  # (N, heads, 2)
-            signs = torch.tensor([1 - 2 * one.meant for one in some])[:, None]
-            rights[half, word] = ((here[..., 0] - here[..., 1]) * signs > 0).float()
-            if (half, word) == (0, "it"):
-                mass = here.sum(dim=-1).mean(dim=0)
-    first, second = INSTEAD[:2]
-    beyond = [rights[half, first] - rights[half, second] for half in (0, 1)]
-    best = int(beyond[0].mean(dim=0).where(mass >= MASS, -1.0).argmax())
-    scenes = [one.scene for one in some]
-    return {
-        "head": head_name(divmod(best, 9)),
-        "it": over(scenes, rights[1, first][:, best]),
-        "something": over(scenes, rights[1, second][:, best]),
-        "beyond": over(scenes, beyond[1][:, best]),
-    }
-
-
 def _of_head(some: Sequence[Sentence], weights: Tensor) -> dict[str, list[float]]:
     """What ``words`` says of one head's weights on the two nouns (N, 2)."""
     meant = torch.tensor([one.meant for one in some])[:, None]

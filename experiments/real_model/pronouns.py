@@ -36,11 +36,9 @@ PLAN: list[many.Settings] = [
     {"part": "answers", "start": True},
     {"part": "answers", "start": False},
     {"part": "hiding"},
-    {"part": "again"},
     {"part": "switched off"},
     {"part": "kinds"},
     {"part": "words"},
-    {"part": "contrast"},
 ]
 FOUND: Head = (13, 8)  # in which one sentence showed "it" and its noun
 PAIRS = 4  # of nouns for each of ten scenes: 160 sentences a half
@@ -74,10 +72,8 @@ def measure(settings: many.Settings, *, pairs: int = PAIRS) -> many.Run:
         return pronoun_kinds.kinds()
     causes = {
         "hiding": pronoun_causes.hiding,
-        "again": pronoun_causes.again,
         "switched off": pronoun_causes.switched_off,
         "words": pronoun_words.words,
-        "contrast": pronoun_words.contrast,
     }
     return causes[part](pairs)
 
