@@ -86,6 +86,8 @@ def test_a_larger_state_recalls_more_of_32_pairs():
 
 def test_states_of_all_sizes_have_the_same_layer_around_them():
     models = [recall.RecallModel(f"delta, {rows} rows") for rows in recall.ROWS]
+    rows = [model.blocks[0].attention.norm.weight.numel() for model in models]
+    assert rows == list(recall.ROWS)
     counts = [sum(one.numel() for one in model.parameters()) for model in models]
     assert max(counts) < 1.01 * min(counts)
     shapes = [
