@@ -28,13 +28,21 @@ SIDES: dict[str, dict[str, Any]] = {
     "gated delta": {"attention": "gated_delta"},
     "hybrid": {"attention": "gated_delta", "full_attention_interval": 2},
 }
-ONE = {"num_layers": 1, "num_heads": 1}
-#: One layer with one head, trained for longer and longer.
+ROWS = (8, 16, 32)  # of a head's state, where its size is compared
+WIDE = 64  # features of a model whose heads are so wide
+
+
+def wide(rows: int) -> dict[str, int]:
+    """One layer, whose heads have states of so many rows."""
+    return {"num_layers": 1, "d_model": WIDE, "num_heads": WIDE // rows}
+
+
+#: One layer: of softmax, and with states of other sizes.
 BESIDE: dict[str, dict[str, Any]] = {
-    "softmax, one layer": ONE,
-    "delta, one layer": {"attention": "delta", **ONE},
-    "delta, four times the steps": {"attention": "delta", **ONE},
-    "delta, sixteen times the steps": {"attention": "delta", **ONE},
+    "softmax, one layer": {"num_layers": 1, "num_heads": 1},
+    **{f"delta, {rows} rows": {"attention": "delta", **wide(rows)} for rows in ROWS},
+    "softmax, heads of 8": wide(8),
+    "delta, 8 rows, twice the steps": {"attention": "delta", **wide(8)},
 }
 KEYS, VALUES = 64, 16
 PAIRS = (2, 4, 8, 16, 32)  # different keys in a text
@@ -42,13 +50,12 @@ WRITES, ASKED = 32, 16  # pairs that a text writes at most, and keys that it ask
 D_MODEL, HEADS, LAYERS = 32, 2, 2  # so a head is 16 wide
 STEPS, BATCH, WARMUP = 600, 16, 30
 LONGER = {
-    "delta, four times the steps": 4 * STEPS,
-    "delta, sixteen times the steps": 16 * STEPS,
+    **{f"delta, {rows} rows": 2 * STEPS for rows in ROWS},
+    "delta, 8 rows, twice the steps": 4 * STEPS,
 }
 BEGIN = (0.008, 0.016, 0.032)
+BEGIN_WIDE = (0.004, 0.008, 0.016)
 FIRST = sweeps.SEEDS[:1]  # it chooses the rate
-#: Here all seeds choose it.
-UNLIKE = ("delta, one layer",)
 TEXTS = {"validation": 64, "test": 256}  # of each kind
 
 
@@ -107,22 +114,22 @@ class RecallModel(nn.Module):
         options = {
             "num_heads": HEADS,
             "num_layers": LAYERS,
+            "d_model": D_MODEL,
             **(SIDES | BESIDE)[side],
         }
         config = TransformerConfig(
             vocab_size=VALUES,
             context_length=WRITES + ASKED,
-            d_model=D_MODEL,
             positions="none",
             norm="rms",
             mlp_ratio=2,
             **options,
         )
-        half = D_MODEL // 2
+        half = config.d_model // 2
         self.key_embedding = nn.Embedding(KEYS, half)
         self.value_embedding = nn.Embedding(VALUES, half)
         self.asking = nn.Parameter(torch.randn(half))  # in place of a value
-        self.position_embedding = nn.Embedding(WRITES, D_MODEL)
+        self.position_embedding = nn.Embedding(WRITES, config.d_model)
         self.blocks = nn.ModuleList(
             Block(config, layer) for layer in range(config.num_layers)
         )
@@ -216,9 +223,9 @@ def wanted(record: dict[str, Any]) -> list[many.Settings]:
     """The runs that a record lacks."""
     found: list[many.Settings] = []
     for side in (*SIDES, *BESIDE):
-        beside = sweeps.SEEDS if side in UNLIKE else FIRST
         plain = {"side": side, "steps": LONGER.get(side, STEPS)}
-        found += sweeps.lacking(record["runs"], plain, BEGIN, beside=beside)
+        begin = BEGIN_WIDE if "d_model" in (SIDES | BESIDE)[side] else BEGIN
+        found += sweeps.lacking(record["runs"], plain, begin, beside=FIRST)
     return found
 
 

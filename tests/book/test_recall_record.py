@@ -70,21 +70,42 @@ def test_one_layer_of_softmax_recalls_all_that_the_hybrid_does():
         assert min(seeds("softmax, one layer", "once", pairs)) > 0.98
 
 
-def test_a_longer_training_recalls_most_of_what_a_short_one_misses():
-    longer = ("one layer", "four times the steps", "sixteen times the steps")
-    sides = [f"delta, {one}" for one in longer]
-    assert [round(mean(side, "once", 32), 2) for side in sides] == [0.60, 0.83, 0.87]
-    found = ahead(sides[2], sides[0], "once", 32).mean
-    assert found / (1 - mean(sides[0], "once", 32)) == pytest.approx(2 / 3, abs=0.01)
-    assert ahead(sides[1], sides[0], "once", 32).low > 0.1
-    assert ahead(sides[2], sides[1], "once", 32).low > 0
-    assert ahead("softmax, one layer", sides[2], "once", 32).low > 0.1
-    steps = [
-        {run["steps"] for run in RECORD["runs"] if run["side"] == x} for x in sides
+def test_a_larger_state_recalls_more_of_32_pairs():
+    sides = [f"delta, {rows} rows" for rows in recall.ROWS]
+    assert [round(mean(side, "once", 32), 2) for side in sides] == [0.72, 0.86, 0.95]
+    for smaller, larger in itertools.pairwise(sides):
+        assert ahead(larger, smaller, "once", 32).low > 0
+    for side, pairs in itertools.product(sides, (2, 4, 8)):
+        assert min(seeds(side, "once", pairs)) > 0.98
+    longer = "delta, 8 rows, twice the steps"
+    assert round(mean(longer, "once", 32), 2) == 0.79
+    assert ahead(longer, sides[0], "once", 32).low > 0
+    assert ahead(sides[1], longer, "once", 32).low > 0
+    assert min(seeds("softmax, heads of 8", "once", 32)) > 0.97
+
+
+def test_states_of_all_sizes_have_the_same_layer_around_them():
+    models = [recall.RecallModel(f"delta, {rows} rows") for rows in recall.ROWS]
+    rows = [model.blocks[0].attention.norm.weight.numel() for model in models]
+    assert rows == list(recall.ROWS)
+    counts = [sum(one.numel() for one in model.parameters()) for model in models]
+    assert max(counts) < 1.01 * min(counts)
+    shapes = [
+        {
+            name: one.shape
+            for name, one in model.named_parameters()
+            if "W_beta" not in name and "attention.norm" not in name
+        }
+        for model in models
     ]
-    assert steps == [{600}, {2400}, {9600}]
-    others = [run for run in RECORD["runs"] if run["side"] in recall.SIDES]
-    assert {run["steps"] for run in others} == {600}
+    assert shapes[0] == shapes[1] == shapes[2]
+    steps = {
+        side: {run["steps"] for run in RECORD["runs"] if run["side"] == side}
+        for side in recall.SIDES | recall.BESIDE
+    }
+    for side, found in steps.items():
+        expected = 1200 if side.endswith("rows") else 600
+        assert found == {2400 if side.endswith("twice the steps") else expected}
 
 
 def test_overwriting_recalls_more_than_adding_does():
