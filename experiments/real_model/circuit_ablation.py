@@ -175,17 +175,21 @@ def falls(half: str, *, count: int = 8) -> many.Run:
 
     Returns:
         found: a dict of mean and interval over frames, by what ``kept_heads`` and
-            ``kept_without`` list.
+            ``kept_without`` list; and the share of prompts in which the right name
+            "leads" then, such as "leads, circuit", or as it is ("leads, all").
     """
     model, _ = smollm2()
     rows: list[dict[str, float]] = []
     for frame in HALVES[half][0]:
         of = prompts(half, frame, count)
-        left, T = keeping(model, of), of.clean.shape[1] - of.again
+        leads, T = leads_keeping(model, of), of.clean.shape[1] - of.again
         with torch.no_grad():
-            whole = float(of.difference(model(of.clean)).mean())
+            whole = of.difference(model(of.clean))
         kept = kept_heads(model, T) | kept_without(model, T)
-        rows.append({one: whole * (1 - left(mask)) for one, mask in kept.items()})
+        left = {"all": whole} | {one: leads(mask) for one, mask in kept.items()}
+        row = {one: float((whole - left[one]).mean()) for one in kept}
+        shares = {one: (lead > 0).double().mean() for one, lead in left.items()}
+        rows.append(row | {f"leads, {one}": float(x) for one, x in shares.items()})
     return over_frames(rows)
 
 
@@ -228,6 +232,14 @@ def kept_heads(model: TransformerLM, T: int) -> dict[str, Tensor]:
 
 def keeping(model: TransformerLM, of: Prompts) -> Callable[[Tensor], float]:
     """From a mask of kept heads to the share of the difference that is left."""
+    leads = leads_keeping(model, of)
+    with torch.no_grad():
+        whole = of.difference(model(of.clean)).mean()
+    return lambda kept: float(leads(kept).mean() / whole)
+
+
+def leads_keeping(model: TransformerLM, of: Prompts) -> Callable[[Tensor], Tensor]:
+    """From a mask of kept heads to the difference that is left of each prompt, (B,)."""
     before = of.clean[:, : of.again]
     cache = read(model, before)
     behind = of.clean[:, of.again :]
@@ -236,14 +248,12 @@ def keeping(model: TransformerLM, of: Prompts) -> Callable[[Tensor], float]:
         with watched(model, parts) as given:
             model(of.third)
         means = [given[part][:, of.again :].mean(dim=0) for part in parts]
-        whole = of.difference(model(behind, cache=repeated(cache, before))).mean()
 
-    def left(kept: Tensor) -> float:
+    def leads(kept: Tensor) -> Tensor:
         with torch.no_grad(), ablated(model, means, kept):
-            logits = model(behind, cache=repeated(cache, before))
-        return float(of.difference(logits).mean() / whole)
+            return of.difference(model(behind, cache=repeated(cache, before)))
 
-    return left
+    return leads
 
 
 def mask_of(

@@ -381,6 +381,18 @@ def test_the_lens_reads_the_right_name_behind_layer_23_not_before_22():
     assert lens["lead"][at(30)] == pytest.approx(whole["lead, as it is"], abs=1e-3)
 
 
+def test_alone_the_14_let_the_right_name_lead_in_30_of_40_prompts():
+    found = run_of(what="falls")["testing"]
+    leads = {
+        name: 40 * found[f"leads, {name}"][MEAN]
+        for name in ("all", "circuit", "none", "circuit at the end")
+    }
+    of_40 = {"all": 39, "circuit": 30, "none": 14, "circuit at the end": 40}
+    assert leads == pytest.approx(of_40, abs=1e-6)
+    assert found["circuit"][LOW] > 1.5
+    assert found["circuit at the end"][HIGH] < 1
+
+
 @pytest.mark.slow
 def test_a_share_measured_again_is_as_recorded():
     need("smollm2-135m")

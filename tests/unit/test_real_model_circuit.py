@@ -129,6 +129,9 @@ def test_heads_that_are_kept_change_nothing_and_the_others_give_their_mean(model
     none = circuit_ablation.mask_of(model, T, (), ())
     assert none.shape == (L, T, H)
     assert left(~none) == pytest.approx(1)
+    with torch.no_grad():
+        leads = of.difference(model(of.clean))
+    torch.testing.assert_close(circuit_ablation.leads_keeping(model, of)(~none), leads)
     some = circuit_ablation.mask_of(model, T, [(0, 1)], [(1, 2)])
     assert some.sum() == 2
     assert some[0, 0, 1]
