@@ -3,7 +3,8 @@
 At the bottom stand nanoGPT's settings for a laptop's processor, at the top the recipe
 "one-minute", and each rung is one thing in which the two differ. Alone, it is added to
 the settings at the bottom; left out, it is taken from those at the top; and a few are
-added together. Every side has a learning rate of its own, which the first of its five
+added together. One rung, 256 characters, is also added to rotary positions, and with
+smaller batches. Every side has a learning rate of its own, which the first of its five
 seeds chooses, and all sides read equally many characters. On the settings at the bottom
 all gains alone rest, so all five seeds choose their rate.
 
@@ -13,7 +14,7 @@ in float32, where they are also trained for as much longer as a step of Muon's t
 more time; at the best, five seeds then train in bfloat16, as on all other sides.
 
 Three seeds of the few also read as much as the recipe at the top, at the rate that was
-best for a third of it.
+best for a third of it. The top is also tested in windows as short as the bottom's.
 """
 
 import fractions
@@ -57,8 +58,13 @@ SHARES = ("1/2", "1/4", "1/8", "1/16", "1/32")
 FEW = ("Muon", "bigram embedding", "rotary positions", "two blocks")
 #: Of these, what is left without the two that aren't Muon's.
 TWO = "Muon and two blocks"
+#: Why 256 characters alone cost so much: without learned positions, and with so few
+#: windows in a batch that there are as many steps as with 64 characters.
+ROTARY, STEPS = "rotary and 256 characters", "256 characters, as many steps"
+#: Trained as the top, and tested in the bottom's windows.
+SHORT = "top, in short windows"
 SIDES = (
-    *("bottom", "few", TWO, "top"),
+    *("bottom", "few", TWO, ROTARY, STEPS, "top"),
     *(f"{way}: {r}" for way in ("alone", "without") for r in RUNGS),
 )
 #: Read in training: about a third of what the top's recipe reads.
@@ -75,6 +81,7 @@ BEGIN = {
     **{"bottom": _LOW, "alone": _LOW},
     **{"few": _HIGH, "without": _HIGH, "top": _HIGH},
     TWO: (0.004, 0.008, 0.016),
+    **{ROTARY: _LOW, STEPS: _LOW},
 }
 
 
@@ -86,14 +93,19 @@ def settings_of(side: str) -> dict[str, Any]:
             float32, or "AdamW in bfloat16: ".
     """
     low, high = (_all_options(name) for name in (BOTTOM, TOP))
-    if side == "top":
+    if side in ("top", SHORT):
         return high
     way, _, rung = side.partition(": ")
     several = {"bottom": (), "AdamW": (), "AdamW in bfloat16": (), "few": FEW}
-    several[TWO] = ("Muon", "two blocks")
+    several |= {TWO: ("Muon", "two blocks"), STEPS: ("256 characters",)}
+    several[ROTARY] = ("rotary positions", "256 characters")
     rungs = several.get(way, (rung,))
     base, other = (high, low) if way == "without" else (low, high)
-    return base | {name: other[name] for rung in rungs for name in RUNGS[rung]}
+    options = base | {name: other[name] for rung in rungs for name in RUNGS[rung]}
+    if side == STEPS:  # a step reads what one of the bottom's does
+        read = low["batch_size"] * low["context_length"]
+        options["batch_size"] = read // options["context_length"]
+    return options
 
 
 def _all_options(name: str) -> dict[str, Any]:
@@ -144,8 +156,12 @@ def train_one(settings: many.Settings, **changes: Any) -> many.Run:
     )
     half = len(text.held_out_text) // 2
     parts = (text.train_text, text.held_out_text[:half], text.held_out_text[half:])
+    trained = tested = configs[0].context_length
+    if settings["side"] == SHORT:
+        tested = PRESETS[BOTTOM]["context_length"]
     data, validation, test = (
-        Windows(tokenizer.encode(part), configs[0].context_length) for part in parts
+        Windows(tokenizer.encode(part), length)
+        for part, length in zip(parts, (trained, tested, tested), strict=True)
     )
     torch.manual_seed(settings["seed"])
     model = TransformerLM(configs[0])
@@ -188,6 +204,7 @@ def wanted(record: dict[str, Any]) -> list[many.Settings]:
         + lacking(f"AdamW: {share}", AS_LONG)
         + again(record, f"AdamW: {share}", f"AdamW in bfloat16: {share}", CHARACTERS, 5)
         + again(record, "few", "few", FULL, 3)
+        + again(record, "top", SHORT, CHARACTERS, 5)
     )
 
 
