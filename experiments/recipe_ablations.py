@@ -69,6 +69,8 @@ AS_LONG = 1_331_200
 FULL = 2_867_200
 WARM_UP = 0.075  # the most steps that warm up, as a share of all
 MUON = 1.7  # Muon's rate, as a multiple of AdamW's
+#: Others: on Muon's rung alone, Muon keeps its best rate, and all else has another.
+RATIOS = ("0.425", "0.85", "3.4")
 #: Where each side's sweep begins, which goes on to where its best rate lies inside.
 _LOW, _HIGH = (0.001, 0.002, 0.004), (0.008, 0.016, 0.032)
 BEGIN = {
@@ -83,14 +85,14 @@ def settings_of(side: str) -> dict[str, Any]:
 
     Args:
         side: one of ``SIDES``, or "AdamW: " with one of ``SHARES``, which computes in
-            float32, or "AdamW in bfloat16: ".
+            float32, or "AdamW in bfloat16: ", or "Muon: ratio " with one of ``RATIOS``.
     """
     low, high = (_all_options(name) for name in (BOTTOM, TOP))
     if side == "top":
         return high
     way, _, rung = side.partition(": ")
     several = {"bottom": (), "AdamW": (), "AdamW in bfloat16": (), "few": FEW}
-    several[TWO] = ("Muon", "two blocks")
+    several |= {TWO: ("Muon", "two blocks"), "Muon": ("Muon",)}
     rungs = several.get(way, (rung,))
     base, other = (high, low) if way == "without" else (low, high)
     return base | {name: other[name] for rung in rungs for name in RUNGS[rung]}
@@ -133,13 +135,14 @@ def train_one(settings: many.Settings, **changes: Any) -> many.Run:
     if way.startswith("AdamW"):
         rate = settings["rate"] * float(fractions.Fraction(share))
         options["hidden_learning_rate"] = rate
+    ratio = float(share.removeprefix("ratio ")) if way == "Muon" else MUON
     configs = preset(
         TOP,
         tokenizer.vocab_size,
         **options,
         steps=steps,
         learning_rate=settings["rate"],
-        muon_learning_rate=MUON * settings["rate"],
+        muon_learning_rate=ratio * settings["rate"],
         seed=settings["seed"],
     )
     half = len(text.held_out_text) // 2
@@ -185,6 +188,7 @@ def wanted(record: dict[str, Any]) -> list[many.Settings]:
     share = best_share(record["runs"])
     return (
         swept[share]
+        + other_ratios(record)
         + lacking(f"AdamW: {share}", AS_LONG)
         + again(record, f"AdamW: {share}", f"AdamW in bfloat16: {share}", CHARACTERS, 5)
         + again(record, "few", "few", FULL, 3)
@@ -222,6 +226,19 @@ def best_share(runs: Sequence[many.Run]) -> str:
         for share in SHARES
     }
     return min(lowest, key=lambda share: lowest[share])
+
+
+def other_ratios(record: dict[str, Any]) -> list[many.Settings]:
+    """What the record lacks of Muon's rung with Muon's best rate and other ratios."""
+    which = {"side": "alone: Muon", "characters": CHARACTERS}
+    rate = best_rate([run for run in record["runs"] if has(run, which)])
+    every = [
+        which
+        | {"side": f"Muon: ratio {ratio}", "rate": rate * MUON / float(ratio)}
+        | {"seed": sweeps.SEEDS[0]}
+        for ratio in RATIOS
+    ]
+    return [one for one in every if not any(has(run, one) for run in record["runs"])]
 
 
 if __name__ == "__main__":
