@@ -70,7 +70,7 @@ FULL = 2_867_200
 WARM_UP = 0.075  # the most steps that warm up, as a share of all
 MUON = 1.7  # Muon's rate, as a multiple of AdamW's
 #: Others: on Muon's rung alone, Muon keeps its best rate, and all else has another.
-RATIOS = ("0.425", "0.85", "3.4")
+RATIOS = ("0.425", "0.85")
 #: Where each side's sweep begins, which goes on to where its best rate lies inside.
 _LOW, _HIGH = (0.001, 0.002, 0.004), (0.008, 0.016, 0.032)
 BEGIN = {
