@@ -11,6 +11,7 @@ Muon's rung gives hidden matrices another optimizer and another rate than all el
 the settings at the bottom are also trained with AdamW and two rates. These are swept
 in float32, where they are also trained for as much longer as a step of Muon's takes
 more time; at the best, five seeds then train in bfloat16, as on all other sides.
+And beside Muon's best rate, the first seed tries others for all else.
 
 Three seeds of the few also read as much as the recipe at the top, at the rate that was
 best for a third of it.
