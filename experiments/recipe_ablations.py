@@ -12,6 +12,7 @@ Muon's rung gives hidden matrices another optimizer and another rate than all el
 the settings at the bottom are also trained with AdamW and two rates. These are swept
 in float32, where they are also trained for as much longer as a step of Muon's takes
 more time; at the best, five seeds then train in bfloat16, as on all other sides.
+And beside Muon's best rate, others are tried for all else.
 
 Three seeds of the few also read as much as the recipe at the top, at the rate that was
 best for a third of it. The top is also tested in windows as short as the bottom's.
@@ -60,7 +61,8 @@ FEW = ("Muon", "bigram embedding", "rotary positions", "two blocks")
 TWO = "Muon and two blocks"
 #: Why 256 characters alone cost so much: without learned positions, and with so few
 #: windows in a batch that there are as many steps as with 64 characters.
-ROTARY, STEPS = "rotary and 256 characters", "256 characters, as many steps"
+LONG = "256 characters"
+ROTARY, STEPS = f"rotary and {LONG}", f"{LONG}, as many steps"
 #: Trained as the top, and tested in the bottom's windows.
 SHORT = "top, in short windows"
 SIDES = (
@@ -75,6 +77,9 @@ AS_LONG = 1_331_200
 FULL = 2_867_200
 WARM_UP = 0.075  # the most steps that warm up, as a share of all
 MUON = 1.7  # Muon's rate, as a multiple of AdamW's
+#: Others: on Muon's rung alone, Muon keeps its best rate, and all else has another.
+#: Each with how many seeds.
+RATIOS = {"0.425": 1, "0.85": 5}
 #: Where each side's sweep begins, which goes on to where its best rate lies inside.
 _LOW, _HIGH = (0.001, 0.002, 0.004), (0.008, 0.016, 0.032)
 BEGIN = {
@@ -90,15 +95,15 @@ def settings_of(side: str) -> dict[str, Any]:
 
     Args:
         side: one of ``SIDES``, or "AdamW: " with one of ``SHARES``, which computes in
-            float32, or "AdamW in bfloat16: ".
+            float32, or "AdamW in bfloat16: ", or "Muon: ratio " with one of ``RATIOS``.
     """
     low, high = (_all_options(name) for name in (BOTTOM, TOP))
     if side in ("top", SHORT):
         return high
     way, _, rung = side.partition(": ")
     several = {"bottom": (), "AdamW": (), "AdamW in bfloat16": (), "few": FEW}
-    several |= {TWO: ("Muon", "two blocks"), STEPS: ("256 characters",)}
-    several[ROTARY] = ("rotary positions", "256 characters")
+    several |= {TWO: ("Muon", "two blocks"), "Muon": ("Muon",)}
+    several |= {ROTARY: ("rotary positions", LONG), STEPS: (LONG,)}
     rungs = several.get(way, (rung,))
     base, other = (high, low) if way == "without" else (low, high)
     options = base | {name: other[name] for rung in rungs for name in RUNGS[rung]}
@@ -145,13 +150,14 @@ def train_one(settings: many.Settings, **changes: Any) -> many.Run:
     if way.startswith("AdamW"):
         rate = settings["rate"] * float(fractions.Fraction(share))
         options["hidden_learning_rate"] = rate
+    ratio = float(share.removeprefix("ratio ")) if way == "Muon" else MUON
     configs = preset(
         TOP,
         tokenizer.vocab_size,
         **options,
         steps=steps,
         learning_rate=settings["rate"],
-        muon_learning_rate=MUON * settings["rate"],
+        muon_learning_rate=ratio * settings["rate"],
         seed=settings["seed"],
     )
     half = len(text.held_out_text) // 2
@@ -201,6 +207,7 @@ def wanted(record: dict[str, Any]) -> list[many.Settings]:
     share = best_share(record["runs"])
     return (
         swept[share]
+        + other_ratios(record)
         + lacking(f"AdamW: {share}", AS_LONG)
         + again(record, f"AdamW: {share}", f"AdamW in bfloat16: {share}", CHARACTERS, 5)
         + again(record, "few", "few", FULL, 3)
@@ -239,6 +246,20 @@ def best_share(runs: Sequence[many.Run]) -> str:
         for share in SHARES
     }
     return min(lowest, key=lambda share: lowest[share])
+
+
+def other_ratios(record: dict[str, Any]) -> list[many.Settings]:
+    """What the record lacks of Muon's rung with Muon's best rate and other ratios."""
+    which = {"side": "alone: Muon", "characters": CHARACTERS}
+    rate = best_rate([run for run in record["runs"] if has(run, which)])
+    every = [
+        which
+        | {"side": f"Muon: ratio {ratio}", "rate": rate * MUON / float(ratio)}
+        | {"seed": seed}
+        for ratio, seeds in RATIOS.items()
+        for seed in sweeps.SEEDS[:seeds]
+    ]
+    return [one for one in every if not any(has(run, one) for run in record["runs"])]
 
 
 if __name__ == "__main__":

@@ -63,6 +63,7 @@ def test_no_new_part_gains_alone_and_the_norms_old_place_does_on_the_plays():
     gaining = {side for side, one in found.items() if one.low > 0.002}
     assert gaining == {("post-norm", PLAYS)}
     assert round(found["post-norm", PLAYS].mean, 2) == 0.11
+    assert f"{found['GQA, wider MLP', STORIES]:.2f}" == "-0.02 [-0.04, -0.01]"
     for part in NEW:
         for text in TEXTS:
             assert found[part, text].low < 0

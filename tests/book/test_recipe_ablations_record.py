@@ -142,6 +142,24 @@ def test_muon_gains_beside_adamw_with_two_rates_and_1_3_times_the_steps():
     assert f"{left:.2f}" == "0.10 [0.09, 0.12]"
 
 
+def test_with_muons_best_rate_another_ratio_gains_less_than_seeds_differ_by():
+    of_muon = 0.008 * recipe_ablations.MUON
+    ratios = {"alone: Muon": recipe_ablations.MUON}
+    ratios |= {f"Muon: ratio {one}": float(one) for one in recipe_ablations.RATIOS}
+    tried = {
+        run["rate"]: run["validation"]
+        for run in RECORD["runs"]
+        if run["seed"] == 0
+        and run["side"] in ratios
+        and math.isclose(run["rate"] * ratios[run["side"]], of_muon)
+    }
+    assert sorted(tried) == [0.008, 0.016, 0.032]
+    assert tried[0.008] > tried[0.016] < tried[0.032]
+    seeds = losses("alone: Muon", part="validation")
+    assert round(tried[0.008] - tried[0.016], 3) == 0.008
+    assert tried[0.008] - tried[0.016] < max(seeds) - min(seeds) < 0.1 * 0.15
+
+
 def test_the_references_rate_is_the_best_of_all_five_seeds():
     found = {}
     for run in RECORD["runs"]:

@@ -144,6 +144,29 @@ def test_adamw_with_two_rates_differs_from_the_bottom_in_them_alone(
     assert two_rates == dataclasses.replace(in_bfloat16, mixed_precision="off")
 
 
+@pytest.mark.parametrize(("ratio", "of_muon"), [("0.425", 0.0034), ("0.85", 0.0068)])
+def test_another_ratio_differs_from_muons_rung_in_muons_rate_alone(
+    ratio, of_muon, monkeypatch
+):
+    world = corpus.load("little-world", train_stories=40, held_out_stories=30)
+    configs = []
+    monkeypatch.setattr(recipe_ablations.corpus, "load", lambda name: world)
+    monkeypatch.setattr(
+        recipe_ablations,
+        "train",
+        lambda model, data, config, **_: configs.append(config),
+    )
+    monkeypatch.setattr(recipe_ablations, "evaluate", lambda *_: 1.0)
+    for side in (f"Muon: ratio {ratio}", "alone: Muon"):
+        settings = {"side": side, "rate": 0.008, "seed": 1, "characters": 1_024_000}
+        recipe_ablations.train_one(settings)
+    other, rung = configs
+    assert rung.muon_learning_rate == pytest.approx(0.0136)
+    assert other.muon_learning_rate == pytest.approx(of_muon)
+    rate = rung.muon_learning_rate
+    assert dataclasses.replace(other, muon_learning_rate=rate) == rung
+
+
 def test_a_side_at_far_too_high_a_rate_has_no_loss(monkeypatch):
     world = corpus.load("little-world", train_stories=40, held_out_stories=30)
     monkeypatch.setattr(recipe_ablations.corpus, "load", lambda name: world)
