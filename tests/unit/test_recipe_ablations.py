@@ -144,6 +144,36 @@ def test_adamw_with_two_rates_differs_from_the_bottom_in_them_alone(
     assert two_rates == dataclasses.replace(in_bfloat16, mixed_precision="off")
 
 
+def test_long_windows_differ_from_the_rung_in_positions_or_the_batch_alone():
+    rung = recipe_ablations.settings_of("alone: 256 characters")
+    rotary, steps = map(
+        recipe_ablations.settings_of, (recipe_ablations.ROTARY, recipe_ablations.STEPS)
+    )
+    assert rotary == rung | {"positions": "rotary"}
+    assert steps == rung | {"batch_size": 3}
+
+
+def test_the_top_in_short_windows_is_trained_as_the_top(monkeypatch):
+    world = corpus.load("little-world", train_stories=40, held_out_stories=30)
+    lengths, configs = [], []
+    monkeypatch.setattr(recipe_ablations.corpus, "load", lambda name: world)
+
+    def train(model, data, config, **_):
+        configs.append((config, data.fingerprint))
+
+    def evaluate(model, data):
+        lengths.append(max(len(row) for rows, _ in data.all(64) for row in rows))
+        return 1.0
+
+    monkeypatch.setattr(recipe_ablations, "train", train)
+    monkeypatch.setattr(recipe_ablations, "evaluate", evaluate)
+    for side in (recipe_ablations.SHORT, "top"):
+        settings = {"side": side, "rate": 0.008, "seed": 1, "characters": 1_024_000}
+        recipe_ablations.train_one(settings)
+    assert configs[0] == configs[1]
+    assert lengths == [64, 64, 256, 256]
+
+
 @pytest.mark.parametrize(("ratio", "of_muon"), [("0.425", 0.0034), ("0.85", 0.0068)])
 def test_another_ratio_differs_from_muons_rung_in_muons_rate_alone(
     ratio, of_muon, monkeypatch
