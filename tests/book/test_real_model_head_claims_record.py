@@ -1,4 +1,4 @@
-"""What the page What does "it" mean? says of heads with one job, on the record."""
+"""What the page What does "it" mean? says of heads with one job; and MiniLM's."""
 
 import pytest
 
