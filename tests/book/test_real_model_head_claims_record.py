@@ -1,4 +1,4 @@
-"""What the page What does "it" mean? says of heads with one job, on the record."""
+"""What the page What does "it" mean? says of heads with one job; and MiniLM's."""
 
 import pytest
 
@@ -32,6 +32,32 @@ def test_one_head_finds_the_subject_and_the_noun_of_an_adjective(start):
     assert subject["half 1"][1] > subject["shuffled"]["best"][2]
     assert own["across"]["verb to subject"]["adjective to noun"] > 0.85
     assert own["across"]["verb to subject"]["object to verb"] < 0.1
+
+
+def test_in_other_frames_two_claims_of_five_stay_above_a_fixed_rule():
+    own = run("smollm2", start=True)["relations"]
+    above = {
+        name: claim["head"]
+        for name, claim in own.items()
+        if claim["half 1"][1]
+        > max(claim["offset"]["highest"], claim["place"]["highest"])
+    }
+    assert above == {"verb to subject": "13.8", "object to verb": "24.3"}
+
+
+def test_the_subject_is_found_where_another_person_is_named_first():
+    across = run("smollm2", start=True)["across"]["verb to subject"]
+    assert across["verb to subject of three"] > 0.8
+    persons = {
+        word
+        for kind in ("person", "other")
+        for half in relations.WORDS[kind]
+        for word in half.split()
+    }
+    three = relations.RELATIONS["verb to subject of three"]
+    for one in relations.sentences(three, 1, head_claims.EACH):
+        first = next(i for i, word in enumerate(one.words) if word in persons)
+        assert first != one.target
 
 
 def test_the_best_head_for_two_meanings_likes_the_clue_whatever_asks():
