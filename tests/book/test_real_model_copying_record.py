@@ -170,6 +170,7 @@ def test_four_of_the_eight_raise_what_they_look_at_two_of_them_a_little():
         for name in top(8)
         for layer, head in [map(int, name.split("."))]
     }
+    assert f"{sum(added.values()):.1f}" == "1.2"
     assert added.pop("24.4") < -0.5
     for name in ("18.6", "18.7", "23.2", "23.7"):
         assert added.pop(name) > 0.1
@@ -181,6 +182,7 @@ def test_four_of_the_eight_raise_what_they_look_at_two_of_them_a_little():
         if f"{layer}.{head}" not in top(8)
     )
     assert others[len(others) * 95 // 100] < 0.09 < 0.13 < others[-9]  # nine as much
+    assert abs(others[len(others) * 5 // 100]) < 0.005  # hardly one lowers
     assert abs(statistics.median(itertools.chain(*scores["copied"]))) < 0.001
 
 
