@@ -254,6 +254,9 @@ def test_a_lead_of_the_circuit_alone_is_compared_with_none(half):
     found = run_of(what="ablation")[half]
     assert found["lead, none"][LOW] < 0.3
     if half == "testing":
+        assert 0.5 < found["lead, circuit"][LOW] < found["lead, circuit"][HIGH] < 1.7
+        assert found["lead, circuit at the end"][LOW] > 2.5
+        assert found["lead"][MEAN] == pytest.approx(4.5, abs=0.05)
         assert found["lead, none"][LOW] < 0 < found["lead, none"][HIGH]
         low, high = found["lead, none"][LOW], found["lead, none"][HIGH]
         assert low < found["lead, random"][MEAN] < high
@@ -323,6 +326,8 @@ def test_23_3_takes_names_that_come_late_in_the_text():
         for name in names:
             assert found[f"23.3, {kind}, adds to {name}"][HIGH] < -0.4
         assert abs(found[f"23.3, {kind}, adds to rest"][MEAN]) < 0.2
+    # A name that stands in the beginning alone isn't lowered, though the other gives.
+    assert abs(found["23.3, third gives, adds to one"][MEAN]) < 0.2
     # It needn't be the last name: the one before, said twice, is lowered more.
     title = "23.3, one gives the third's, adds to"
     assert found[f"{title} one"][HIGH] < found[f"{title} third"][MEAN] < 0
