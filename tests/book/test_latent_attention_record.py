@@ -57,6 +57,8 @@ def test_blocks_by_their_means_beat_random_ones_with_every_seed():
     assert min(right("blocks of 8")) > max(random) + 0.3
     found = [statistics.fmean(right(side)) for side in ("all", "blocks of 8")]
     assert found[0] - found[1] < found[1] - statistics.fmean(random)
+    # A question's own block, always among those read, holds no item.
+    assert [experiment.ITEMS % size for size in experiment.BLOCK_SIZES] == [0, 0, 0]
     # Half of the questions stand in the ninth block and half in the tenth. Two others
     # of eight or of nine are read; where the item isn't among them, one digit of ten.
     held = (2 / 8 + 2 / 9) / 2

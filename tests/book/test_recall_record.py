@@ -80,7 +80,12 @@ def test_a_larger_state_recalls_more_of_32_pairs():
     longer = "delta, 8 rows, twice the steps"
     assert round(mean(longer, "once", 32), 2) == 0.79
     assert ahead(longer, sides[0], "once", 32).low > 0
-    assert ahead(sides[1], longer, "once", 32).low > 0
+    more = ahead(sides[1], longer, "once", 32)
+    assert round(more.mean, 2) == 0.07
+    assert more.low > 0
+    first = recall.LAYERS * recall.HEADS * (recall.D_MODEL // recall.HEADS) ** 2
+    assert recall.WIDE * recall.ROWS[1] == first  # as many numbers
+    assert min(seeds(sides[1], "once", 32)) > max(seeds("delta", "once", 32))
     assert min(seeds("softmax, heads of 8", "once", 32)) > 0.97
 
 
