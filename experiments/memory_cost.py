@@ -2,8 +2,9 @@
 
 One layer's attention alone, without its projections, which cost both sides the same.
 Decoding: one new token after S earlier ones. A time is what one thread has computed,
-whatever else the machine does. Both ways are timed in turns, and of each the shortest
-time counts.
+whatever else the machine does. Both ways are timed in turns, each after a call of its
+own that isn't timed, so that neither finds the processor's cache full of what the other
+has read; and of each the shortest time counts.
 """
 
 import json
@@ -48,6 +49,7 @@ def _shortest(sides: dict[str, Callable[[], Any]], rounds: int) -> dict[str, flo
     with torch.inference_mode():
         for _ in range(rounds):
             for name, side in sides.items():
+                side()
                 start = time.thread_time()
                 side()
                 taken[name].append(time.thread_time() - start)
