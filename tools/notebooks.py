@@ -103,6 +103,7 @@ ANSWER = {
 }
 SOLUTION = "a solution"
 MYST = re.compile(r"^\s*(```\{|:::+\s*\{)|\{[a-z:]+\}`", re.MULTILINE)
+UNNAMED_COLUMN = re.compile(r"^\|(?:.*\|)? *\|.*\n\|[-:| ]+\|$", re.MULTILINE)
 ADDRESS = re.compile(r"\bat 0x[0-9a-f]{6,}")
 ABSOLUTE_PATH = re.compile(r"(?<![\w.:/])/(home|root|Users|usr|tmp|work|content)/\w")
 
@@ -328,6 +329,8 @@ def _cell_problems(cell):
     if cell.cell_type == "markdown":
         if MYST.search(cell.source):
             yield "MyST syntax, which Colab shows as raw text"
+        if UNNAMED_COLUMN.search(cell.source):
+            yield "a table with a column that has no name, which a screen reader needs"
         return
     if cell.id == SETUP_ID and cell.source != setup_source(imports_of(cell.source)):
         yield "a setup cell that differs from the template; run make notebooks"

@@ -20,7 +20,9 @@ def test_a_state_takes_more_time_at_32_tokens_and_less_from_1024_on():
         assert (ms["softmax"] < ms["delta"]) == (S <= 512)
     ratios = [ms["softmax"] / ms["delta"] for ms in of("decoding").values()]
     assert ratios == sorted(ratios)
-    assert round(ratios[-1]) == 36
+    assert 75 < ratios[-1] < 85
+    state = [ms["delta"] for ms in of("decoding").values()]
+    assert max(state) < 1.15 * min(state)
 
 
 def test_a_state_needs_less_room_from_more_than_32_tokens_on():

@@ -406,6 +406,10 @@ def write_a_role(notebook):
     markdown(notebook)[1].source += " See {ref}`somewhere`."
 
 
+def leave_a_column_unnamed(notebook):
+    markdown(notebook)[1].source += "\n\n| | what it is |\n|---|---|\n| x | a token |"
+
+
 def add_output(**output):
     def change(notebook):
         code(notebook)[1].outputs.append(nbformat.v4.new_output(**output))
@@ -435,6 +439,7 @@ PICTURE = {"image/png": "aGVsbG8="}
         (write_on_behind_a_picture, "curves(…) before the last line"),
         (write_myst, "MyST syntax"),
         (write_a_role, "MyST syntax"),
+        (leave_a_column_unnamed, "a column that has no name"),
         (
             add_output(output_type="stream", name="stderr", text="Warning"),
             "text on stderr",
