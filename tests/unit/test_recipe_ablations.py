@@ -122,19 +122,25 @@ def test_a_side_trains_at_its_rate_and_is_judged_on_halves_of_the_held_out_text(
                 assert getattr(seen["model"], name) == value
 
 
-@pytest.mark.parametrize(("share", "hidden"), [("1/2", 0.002), ("1/8", 0.0005)])
-def test_adamw_with_two_rates_differs_from_the_bottom_in_them_alone(
-    share, hidden, monkeypatch
-):
+@pytest.fixture
+def configs(monkeypatch):
+    """The settings of each training that a test asks for, none of which is run."""
     world = corpus.load("little-world", train_stories=40, held_out_stories=30)
-    configs = []
+    found = []
     monkeypatch.setattr(recipe_ablations.corpus, "load", lambda name: world)
     monkeypatch.setattr(
         recipe_ablations,
         "train",
-        lambda model, data, config, **_: configs.append(config),
+        lambda model, data, config, **_: found.append(config),
     )
     monkeypatch.setattr(recipe_ablations, "evaluate", lambda *_: 1.0)
+    return found
+
+
+@pytest.mark.parametrize(("share", "hidden"), [("1/2", 0.002), ("1/8", 0.0005)])
+def test_adamw_with_two_rates_differs_from_the_bottom_in_them_alone(
+    share, hidden, configs
+):
     for side in (f"AdamW: {share}", f"AdamW in bfloat16: {share}", "bottom"):
         settings = {"side": side, "rate": 0.004, "seed": 1, "characters": 1_536_000}
         assert recipe_ablations.train_one(settings)["steps"] == 2_000
@@ -176,17 +182,8 @@ def test_the_top_in_short_windows_is_trained_as_the_top(monkeypatch):
 
 @pytest.mark.parametrize(("ratio", "of_muon"), [("0.425", 0.0034), ("0.85", 0.0068)])
 def test_another_ratio_differs_from_muons_rung_in_muons_rate_alone(
-    ratio, of_muon, monkeypatch
+    ratio, of_muon, configs
 ):
-    world = corpus.load("little-world", train_stories=40, held_out_stories=30)
-    configs = []
-    monkeypatch.setattr(recipe_ablations.corpus, "load", lambda name: world)
-    monkeypatch.setattr(
-        recipe_ablations,
-        "train",
-        lambda model, data, config, **_: configs.append(config),
-    )
-    monkeypatch.setattr(recipe_ablations, "evaluate", lambda *_: 1.0)
     for side in (f"Muon: ratio {ratio}", "alone: Muon"):
         settings = {"side": side, "rate": 0.008, "seed": 1, "characters": 1_024_000}
         recipe_ablations.train_one(settings)
