@@ -112,7 +112,7 @@ def test_it_is_the_last_word_whose_looks_hurt():
     assert own["end to nouns, meant"][0] == pytest.approx(0.84, abs=0.005)
 
 
-def test_they_bring_both_nouns_and_hardly_ask_the_verb():
+def test_they_bring_both_nouns_and_the_one_not_meant_more():
     own = run(part="hiding")
     added = own["added"]
     for noun in ("meant", "other"):
